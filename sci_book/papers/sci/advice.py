@@ -109,5 +109,5 @@ def _outside_lines(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[s
 
 
 def _percent(share: Interval) -> str:
-    middle, low, high = (100 * value for value in share[:3])
+    middle, low, high, *_ = share.times(100)
     return f"{number(middle)} {interval(low, high)}"

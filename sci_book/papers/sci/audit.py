@@ -60,10 +60,8 @@ class Solution(NamedTuple):
 def read_tables(folder: Path = PAPER) -> dict[str, pd.DataFrame]:
     """The transcribed tables by name ("table01", …): fields as text ("" = does not apply).
 
-    `value` is a number, `printed` the same as the paper prints it.
-
-    Raises:
-        FileNotFoundError: the folder holds none.
+    `value` is a number, `printed` the same as the paper prints it. Raises FileNotFoundError where
+    the folder holds none.
     """
     tables = {}
     for path in sorted(folder.glob("*.csv")):

@@ -196,19 +196,16 @@ def share_findings(tables: Tables) -> dict[str, Finding]:
     findings = {}
     for line in tables["fig01c"].to_dict("records"):
         counts = fits(line["value"], total, ROUNDED)
-        hard = [known[(model, "BS", "test"), ALL] for model in line["model"].split(" and ")]
-        text = f"{' or '.join(f'{k:,}' for k in counts)} of {total:,}; "
-        if len(hard) == 1:
-            fine = hard[0] in counts
-            text += f"Table 1 has {hard[0]:,}"
-        else:
-            fine = counts[0] <= min(hard)
-            chance = hard[0] * hard[1] / total
-            text += f"at most {min(hard):,}; {chance:,.0f} if the two were independent"
+        own, *other = (known[(name, "BS", "test"), ALL] for name in line["model"].split(" and "))
+        fine, text = own in counts, f"Table 1 has {own:,}"
+        if other:
+            most, chance = min(own, *other), own * other[0] / total
+            fine = counts[0] <= most
+            text = f"at most {most:,}; {chance:,.0f} if the two were independent"
         findings[f"hard rows of {line['model']}"] = Finding(
             "Figure 1(c); section 1; Table 1",
             f"{line['printed']} %",
-            text,
+            f"{' or '.join(f'{k:,}' for k in counts)} of {total:,}; {text}",
             agreement(fine),
             [Mark("fig01c", {"model": line["model"]}, NO_SHARE)],
         )

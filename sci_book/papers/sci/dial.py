@@ -64,11 +64,7 @@ def missing(folder: Path) -> list[Training]:
 
 
 def read_dial(folder: Path) -> dict[Training, Records]:
-    """The records of every training.
-
-    Raises:
-        RecordsError: a training has none.
-    """
+    """The records of every training; raises RecordsError if one has none."""
     return {each: read_records(folder / f"{each.name}.parquet") for each in trainings()}
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
+from sci_book.files import read_yaml
 from sci_book.papers.sci.dial import Samples, estimates
 from sci_book.pocket.curriculum import SETTINGS
 from sci_book.resources import PAPER
@@ -29,7 +29,7 @@ REGISTRATION = "registration_dial.yaml"
 
 def load_predictions() -> dict[str, Any]:
     """`level` and the list `predictions`: `id`, `means`, `because`, `measure` and its arguments."""
-    return yaml.safe_load((PAPER / PREDICTIONS).read_text(encoding="utf-8"))
+    return read_yaml(PAPER / PREDICTIONS)
 
 
 def outcomes(samples: Samples) -> pd.DataFrame:

@@ -30,7 +30,6 @@ ROW_BYTES = 1500
 class Assumptions:
     """What is not computed. Every default is a choice, to be replaced by one's own.
 
-    questions, gpus       the task
     parameters            of the language model; `vision_parameters` of its tower
     vision_width, vision_layers   of the tower, whose patches all look at each other
     image_tokens          of a picture; the tower reads `patches_a_token` patches for each
@@ -38,9 +37,6 @@ class Assumptions:
     peak_flops            of a GPU in the model's precision, arithmetic a second
     prefill_use           which part of the peak reading a prompt reaches
     memory_bandwidth      of a GPU in bytes a second, by which decoding is bound
-    bytes_a_parameter     2 in bfloat16
-    batch_size            questions at a time
-    picture_bytes         of a picture's file
     questions_a_picture   which share its reading
     """
 
@@ -56,9 +52,9 @@ class Assumptions:
     peak_flops: float = 989e12
     prefill_use: float = 0.4
     memory_bandwidth: float = 3.35e12
-    bytes_a_parameter: int = 2
-    batch_size: int = 64
-    picture_bytes: int = 100_000
+    bytes_a_parameter: int = 2  # in bfloat16
+    batch_size: int = 64  # questions at a time
+    picture_bytes: int = 100_000  # of its file
     questions_a_picture: float = 1.0
 
 

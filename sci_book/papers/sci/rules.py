@@ -139,10 +139,8 @@ RULES: dict[str, Rule] = {
 def right(of: Rounds, replay: Replay, rule: Rule, beta: float = SCI5.beta) -> np.ndarray:
     """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error.
 
-    Args:
-        of: the rounds of the same records as `replay`.
-        beta: of the constraint; what a question is answered follows from recorded answers, as in
-            `Replay`.
+    The rounds are those of the records of `replay`, `beta` is of the constraint; what a question is
+    answered follows from recorded answers, as in `Replay`.
     """
     scores, tc = rule(of), _tc(of) / SCI5.tau1
     spared = tc >= tc.max(axis=1, keepdims=True) + np.log(beta)

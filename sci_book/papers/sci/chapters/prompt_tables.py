@@ -158,10 +158,9 @@ def evaluated_prompts(subjects: Subjects, rows: Rows) -> Table:
             for *key, digest in asked
             if (row := rows.get(tuple(key)))
         ]
-        numbers = [("rows", len(frame)), ("question at hand", len(same))]
-        numbers.append(("same prompts", sum(same)))
-        lines[subject.shown] = {head: f"{n:,}" for head, n in numbers}
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+        lines[subject.shown] = [f"{n:,}" for n in (len(frame), len(same), sum(same))]
+    heads = ["rows", "question at hand", "same prompts"]
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=heads)
     caption = "Recorded rows whose prompts are all those of the tables above, by their hash"
     return Table("prompt-hashes", frame, caption)
 

@@ -17,7 +17,8 @@ from sci_book.data.datasets import Row
 from sci_book.papers.sci.chapters.shapes import Subjects, differs, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import SplitBy, Subject, paper_values, row, share
-from sci_book.papers.shared.tables import MISSING, Table, plain
+from sci_book.papers.shared.lines import table_of
+from sci_book.papers.shared.tables import MISSING, Table
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import cluster_bootstrap
 
@@ -56,8 +57,7 @@ def shares(subject: Subject, split_by: SplitBy) -> Table:
         spans = {n: share(moved[n], among, subject.groups, 0.95) for n in ROUNDS}
         lines[part] = {"n": f"{among.sum():,}"} | {n: points(span, 1) for n, span in spans.items()}
     caption = f"Answers that a rewrite changes, {subject.shown}, % of n, with 95 % intervals"
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table(f"changed-{subject.name}", frame, caption)
+    return table_of(lines, name=f"changed-{subject.name}", caption=caption)
 
 
 def flows(subject: Subject, split_by: SplitBy) -> Table:
@@ -67,9 +67,8 @@ def flows(subject: Subject, split_by: SplitBy) -> Table:
         states = flow(subject, name)[rows]
         lines[name] = {"changed": int((states != "").sum())}
         lines[name] |= {state: int((states == state).sum()) for state in FLOWS}
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = f"Rows whose answer a rewrite changes, {subject.shown}, of {rows.sum():,}"
-    return plain(frame, name=f"flows-{subject.name}", caption=caption)
+    return table_of(lines, name=f"flows-{subject.name}", caption=caption)
 
 
 def net_change(subjects: Subjects, split_by: SplitBy) -> pd.DataFrame:
@@ -105,16 +104,9 @@ def examples(subject: Subject, rows: Mapping[tuple[str, int], Row], split_by: Sp
             continue
         place = min(places, key=lambda place: order_of(*keys[place]))
         question = rows.get(keys[place])
-        lines.append(
-            {
-                "rewrite": name,
-                "row": f"{keys[place][0]} {keys[place][1]}",
-                "question": MISSING if question is None else _question(question),
-                "truth": frame["truth"][place],
-                "base": texts["base"][place] or MISSING,
-                "rewritten": texts[name][place] or MISSING,
-            }
-        )
+        shown = MISSING if question is None else _question(question)
+        said = (texts[policy][place] or MISSING for policy in ("base", name))
+        lines.append((name, " ".join(map(str, keys[place])), shown, frame["truth"][place], *said))
     columns = ["rewrite", "row", "question", "truth", "base", "rewritten"]
     table = pd.DataFrame(lines, columns=columns).set_index("rewrite").rename_axis(index=None)
     caption = f"The first changed test row of each rewrite and question type, {subject.shown}"

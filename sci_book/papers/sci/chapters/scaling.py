@@ -57,7 +57,6 @@ def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
         rule: one of `RULES`: tau1 and the constraint's raw margin, tau1 * ln(1 / beta), grow as
             published (1 + N / 2); the margin stays at SCI5's while tau1 in the score grows; or
             tau1 stays at SCI5's altogether.
-        recorded: names of the rounds at hand.
     """
     rungs = (replace(LADDERS[kind](count), **RULES[rule]) for count in range(MOST + 1))
     return {len(method.rounds): method for method in rungs if set(method.rounds) <= set(recorded)}

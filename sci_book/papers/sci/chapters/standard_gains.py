@@ -165,9 +165,8 @@ def _draw_panel(ax: Axes, subject: Subject, runs: Runs) -> None:
     masks = columns(subject)
     for place, name in enumerate(DRAWN):
         heights = np.arange(len(masks)) + 0.19 * (place - (len(DRAWN) - 1) / 2)
-        gaps = [difference(subject, runs, name, "base", rows) for rows in masks.values()]
-        lows, highs = ([100 * getattr(gap, end) for gap in gaps] for end in ("low", "high"))
-        middles = [100 * gap.estimate for gap in gaps]
+        gaps = [difference(subject, runs, name, "base", rows).times(100) for rows in masks.values()]
+        middles, lows, highs, *_ = zip(*gaps, strict=True)
         paper = [paper_difference(subject.label, name, "base", head) for head in masks]
         ax.hlines(heights, lows, highs, color=colour(name), linewidth=2)
         ax.plot(middles, heights, "o", color=colour(name), markersize=4.5, label=name)

@@ -57,16 +57,14 @@ def score_tables(subject: Subject, runs: Runs, methods: Sequence[str]) -> list[T
     lines = pd.DataFrame.from_dict(
         {name: scores(subject, runs[name].right) for name in methods}, orient="index"
     )
-    tables = []
-    for part, about in _CAPTIONS.items():
-        heads = [head for head in lines if part in head]
-        cells = {
-            f"{head} (n = {lines[head].iloc[0].n:,})": lines[head].map(points) for head in heads
-        }
-        if cells:
-            caption = f"{about}; {subject.shown}"
-            tables.append(Table(f"{subject.name}-{part}", pd.DataFrame(cells), caption))
-    return tables
+    cells = lines.map(points)
+    cells.columns = [f"{head} (n = {column.iloc[0].n:,})" for head, column in lines.items()]
+    parts = {part: cells.loc[:, [part in head for head in lines]] for part in _CAPTIONS}
+    return [
+        Table(f"{subject.name}-{part}", frame, f"{_CAPTIONS[part]}; {subject.shown}")
+        for part, frame in parts.items()
+        if len(frame.columns)
+    ]
 
 
 def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:

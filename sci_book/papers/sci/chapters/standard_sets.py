@@ -160,10 +160,7 @@ def unfitting_note(labels: Iterable[str | None]) -> str:
 
 
 def accuracy_tables(subject: Subject, runs: Runs, beta: float) -> list[Table]:
-    """Every row of Table 10 and more, three of its columns to a table, with 95 % intervals.
-
-    `runs` are the model's `outcomes`, at this beta.
-    """
+    """The model's `outcomes` at this beta, three columns of Table 10 to a table, with intervals."""
     masks, printed = columns(subject), paper_accuracy()
     heads = list(masks)[: -len(KINDS)]
     tables = []

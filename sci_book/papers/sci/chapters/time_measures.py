@@ -38,10 +38,9 @@ def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real) -> Part:
 
 
 def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
-    """Time with one strategy as a share of that with another, in every setting measured.
+    """As `time`, in every setting measured: the time with one strategy as a share of the other's.
 
-    From quartiles: the least share they allow to the largest. In one batch every round has the
-    original's prompt where that was measured, as in the paper.
+    In one batch every round has the original's prompt where that was measured.
     """
     if of.measured is None:
         return []

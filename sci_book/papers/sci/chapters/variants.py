@@ -52,8 +52,7 @@ class Variant:
     Attributes:
         name: its row in the tables.
         change: the method that takes the place of each of `METHODS`.
-        quantifier: of DRBench; None keeps the chapter's.
-        split_by: of the test rows; None keeps the chapter's.
+        quantifier, split_by: of DRBench and of the test rows; None keeps the chapter's.
         comparison: how DRBench compares answers.
         scoring: "parsed", or "prefix": right if the raw answer begins with the truth.
         source: the records: "" ordinary, `FIRST_TOKEN` the extended ones, or a noise.

@@ -215,10 +215,10 @@ def answer(subject: Subject) -> str:
         f"which is {number(100 * share, 1)} % of BS, and {value['S∖B']} on the rest."
     )
     if paper := paper_share_of_b(subject.label):
-        mixed = at_mix(subject, "base", paper)
+        mixed = at_mix(subject, "base", paper).times(100)
         text += (
             f" With the paper’s {number(100 * paper, 1)} % of B it "
-            f"{gain(100 * mixed.estimate)} {interval(100 * mixed.low, 100 * mixed.high)}."
+            f"{gain(mixed.estimate)} {interval(mixed.low, mixed.high)}."
         )
     over = {part: gain(100 * on(subject, "VCD", part).estimate) for part in PARTS}
     text += (

@@ -51,10 +51,7 @@ class Worked(NamedTuple):
 def letter_tokens(tokenizer: object, letters: Sequence[str], logits: Tensor) -> dict[str, int]:
     """The token by which a model says each letter: with or without a space before it.
 
-    Args:
-        tokenizer: of Hugging Face's kind.
-        letters: the options' letters.
-        logits: [vocab] of the original round; of a letter's tokens the likelier is meant.
+    Of the two, the likelier by the logits `[vocab]` of the original round.
     """
     spellings = {
         letter: {
@@ -74,11 +71,10 @@ def work_out(Z: Tensor, method: Method, tokens: Mapping[str, int]) -> Worked:
 
     Args:
         Z: [rounds, vocab] raw logits in the order of `method.rounds`.
-        method: of the rule "sci".
         tokens: ids by option letter.
 
     Raises:
-        ValueError: the method is another rule's, or Z holds another number of rounds.
+        ValueError: the method is not of the rule "sci", or Z holds another number of rounds.
     """
     if method.rule != "sci" or len(Z) != len(method.rounds):
         raise ValueError(
@@ -119,7 +115,6 @@ def draw(
     a score.
 
     Args:
-        image: what the question is about.
         options: texts by letter, in the order of the columns.
         right: the letter of the right answer, ticked in the head of its column.
         base: the letter that the base answers, framed in the first row; None if it is no letter.
@@ -138,9 +133,8 @@ def draw(
     )
     _draw_picture(panels["picture"], image)
     largest = max(1.0, float(np.nanmax(np.abs(terms.to_numpy(dtype=float)))))
-    scales = Normalize(*_span(rounds)), Normalize(-largest, largest)
-    _draw_cells(panels["rounds"], rounds, _LOGITS, scales[0])
-    _draw_cells(panels["terms"], terms, _TERMS, scales[1])
+    _draw_cells(panels["rounds"], rounds, _LOGITS, Normalize(*_span(rounds)))
+    _draw_cells(panels["terms"], terms, _TERMS, Normalize(-largest, largest))
     panels["rounds"].set_yticks(range(len(rounds)), [_round_label(name) for name in rounds.index])
     panels["terms"].set_yticks(range(len(terms)), [*terms.index[:-1], f"{terms.index[-1]}: sum"])
     panels["rounds"].xaxis.tick_top()
@@ -201,9 +195,8 @@ def _span(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _round_label(name: str) -> str:
-    if name == "original":
-        return name
-    return f"{'dummy' if is_visual(name) else 'reworded'}: {name}"
+    kind = "" if name == "original" else "dummy: " if is_visual(name) else "reworded: "
+    return f"{kind}{name}"
 
 
 def _head(letter: str, text: str, right: bool, wide: int) -> str:

@@ -38,7 +38,6 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     """Write all that the page reads into a folder, or why there is nothing to show.
 
     Args:
-        folder: made where it is missing; the files of an earlier run are replaced.
         models: names of models; their records are `<name>.parquet` in the folder `records`.
         data: the data set that the records are of; the pocket twins are drawn if missing.
     """
@@ -57,12 +56,12 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     questions = []
     for number, (choice, row) in enumerate(zip(chosen, chosen_rows, strict=True)):
         _draw(folder / "pictures", number, row, first.rounds)
-        outcomes = zip(models, choice.outcomes, strict=True)
+        outcomes = zip(loaded, choice.outcomes, strict=True)
         prompts = {}
-        for model in loaded:
-            original = build_prompt(row, model.records.stamp["family"])
-            texts = reword(row, original, model.records.rounds).texts
-            prompts[model.name] = {"original": original, **texts}
+        for subject in loaded:
+            original = build_prompt(row, subject.records.stamp["family"])
+            texts = reword(row, original, subject.records.rounds).texts
+            prompts[subject.name] = {"original": original, **texts}
         questions.append(
             {
                 "row": choice.row,
@@ -72,7 +71,7 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
                 "question": row.question,
                 "options": dict(row.options),
                 "truth": row.answer,
-                "outcomes": {Path(name).name: outcome for name, outcome in outcomes},
+                "outcomes": {subject.name: outcome for subject, outcome in outcomes},
                 "prompts": prompts,
             }
         )
@@ -99,15 +98,9 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     """
     nodes = records.nodes
     kept = ~nodes.padding
-    lead = np.where(
-        replay.child >= 0,
-        replay.child,
-        np.where(
-            ~replay.known,
-            UNSETTLED,
-            np.where(replay.answer == replay.truth[nodes.row][:, None], RIGHT, WRONG),
-        ),
-    )
+    right = replay.answer == replay.truth[nodes.row][:, None]
+    ends = [replay.child, UNSETTLED, RIGHT]
+    lead = np.select([replay.child >= 0, ~replay.known, right], ends, WRONG)
     sets = subsets(records)
     flags = sets["all"] + 2 * sets["B"] + 4 * sets["S"]
     chosen_nodes = np.flatnonzero(np.isin(nodes.row, rows))

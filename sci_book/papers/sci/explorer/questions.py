@@ -25,11 +25,7 @@ class Chosen(NamedTuple):
 def choose(models: Sequence[Records]) -> list[Chosen]:
     """For each model, family, language and outcome the first test row of a picture not yet shown.
 
-    Args:
-        models: records of the same rows, one model each.
-
-    Raises:
-        RecordsError: no test row was answered by all models.
+    The records are of the same rows. Raises RecordsError if no test row was answered by all models.
     """
     frame = models[0].frame
     asked = (split(models[0]) == "test") & np.all([records.ok for records in models], axis=0)
