@@ -59,6 +59,12 @@ def subjects(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def mine(subjects):
+    """The reader's own."""
+    return subjects[1]
+
+
+@pytest.fixture(scope="session")
 def beside(tmp_path_factory):
     """Records of two models; the first has longer ones, and some of another noise, beside them."""
     folder, part = tmp_path_factory.mktemp("records"), slice(0, 90)

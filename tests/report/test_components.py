@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -164,11 +163,8 @@ def test_tables_figures_and_sentences(subjects, sets, right, added):
     assert [100 * part.interval(0.95).estimate for part in parts] == pytest.approx(values.tolist())
     assert "textual rounds" in components.reading(added[QWEN], subjects[0])
     assert "% (mine) of the test rows" in components.open_rows(subjects, sets)
-    for figure in (
-        components.draw_grids(subjects, sets, right),
-        components.draw_marginals(subjects, added),
-    ):
-        plt.close(figure)
+    components.draw_grids(subjects, sets, right)
+    components.draw_marginals(subjects, added)
 
 
 def test_a_subset_without_rows_is_empty_and_breaks_nothing(subjects, sets, right):
@@ -181,5 +177,5 @@ def test_a_subset_without_rows_is_empty_and_breaks_nothing(subjects, sets, right
     assert (components.against_base(subjects, none, right)["undecided"] == 63).all()
     table = component_table.table05(subjects[0], none[QWEN], right[QWEN])
     assert set(table.frame["Overall", "pocket"]) == {"—"}
-    plt.close(components.draw_grids(subjects, none, right))
-    plt.close(components.draw_marginals(subjects, added))
+    components.draw_grids(subjects, none, right)
+    components.draw_marginals(subjects, added)

@@ -1,6 +1,5 @@
 """Table 3: each model on the rows another model built, against counts taken row by row."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -231,7 +230,6 @@ def test_subsets_without_a_row_are_empty_cells(two):
     assert "has no row" in cross_model.reading(frame, subjects[0])
     figure = cross_model.draw_matrices({"S": frame})
     assert {text.get_text() for ax in figure.axes for text in ax.texts} == {"—"}
-    plt.close(figure)
 
 
 def test_the_reading_tells_ones_own_rows_from_anothers(two):
@@ -253,4 +251,3 @@ def test_the_figure_has_a_cell_for_every_pair(folder, names):
     bold = [text.get_fontweight() == "bold" for text in figure.axes[4].texts]
     apart = (frame["SCI5 − base low"] > 0) | (frame["SCI5 − base high"] < 0)
     assert bold == apart.tolist() and np.array(bold).any()
-    plt.close(figure)

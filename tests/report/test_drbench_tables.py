@@ -107,7 +107,7 @@ def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, ri
     gap = 100 * (right[QWEN]["VCD"] - right[QWEN]["base"])[rows].mean()
     marks = [line.get_xdata()[0] for line in drawn.axes[2].lines if line.get_marker() == "o"]
     assert marks[drbench_tables.DRAWN.index("VCD")] == pytest.approx(gap)
-    figure, (first, ax) = plt.subplots(1, 2, sharex=True)
+    _, (first, ax) = plt.subplots(1, 2, sharex=True)
     for panel, each in zip((first, ax), pair, strict=True):
         sizes = subset_sizes.sizes(each, sets[each.name])
         subset_sizes.draw_sizes(panel, sizes, title="t")
@@ -119,8 +119,6 @@ def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, ri
     assert [text.get_text() for text in ax.get_yticklabels()] == list(bars) and len(bars) == 4
     assert list(nonrobust_share.shared_bars(pair, sets)) == ["paper", "here"]
     assert nonrobust_share.shared_bars(pair[:1], sets) == {}
-    plt.close(figure)
-    plt.close(drawn)
 
 
 def test_the_stamp_tells_of_rows_that_a_limit_left_out(tmp_path):

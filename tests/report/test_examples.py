@@ -197,7 +197,6 @@ def test_cells_are_the_numbers_given_and_frames_stand_where_the_answers_are(base
         }
         heads = [tick.get_text() for tick in panels["rounds"].get_xticklabels()]
         html = svg(figure, "A picture and a grid.")
-        plt.close(figure)
     columns = {"rounds": ["ABCD".index(base)] if base else [], "terms": [2]}
     assert {name: [round(x + 0.48) for x, _ in at] for name, at in framed.items()} == columns
     assert heads[0].startswith("A\n") and len(heads[0].split("\n")) <= 5 and "…" in heads[0]
@@ -214,7 +213,6 @@ def test_a_dropped_option_has_a_dash_for_a_score():
         Image.new("RGB", (8, 8)), step, dict.fromkeys("ABCD", ""), right="A", base="A", answer="A"
     )
     written = [text.get_text() for text in figure.axes[2].texts]
-    plt.close(figure)
     assert written[-4:] == ["10.0", *[MISSING] * 3]
 
 

@@ -1,6 +1,5 @@
 """The page on conditions: the paper's inputs beside ours, and the answer in its first lines."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,9 +82,7 @@ def test_what_is_allowed_is_drawn_about_what_an_input_is_held_against(by_seed):
     middle = frame.loc["original", "reproduced"]
     assert allowed["V2"] == pytest.approx((middle - 3, middle + 3))
     assert np.mean(allowed["noise500"]) == pytest.approx(frame.loc["black", "reproduced"])
-    figure = fitness.draw(by_seed, SPEC)
-    assert len(figure.axes) == len(by_seed[0])
-    plt.close(figure)
+    assert len(fitness.draw(by_seed, SPEC).axes) == len(by_seed[0])
 
 
 def test_records_of_another_noise_than_the_default_say_so(by_seed):

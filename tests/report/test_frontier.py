@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,11 +17,6 @@ LINES = {  # by setting, points on B, outside BS, on BS, over all rows
     "modest": ("", 4.0, 0.0, 1.0, 0.4),
     frontier.ORACLE: ("", 40.0, 1.0, 30.0, 9.0),
 }
-
-
-@pytest.fixture(scope="module")
-def mine(subjects):
-    return next(subject for subject in subjects if subject.name == "mine")
 
 
 @pytest.fixture(scope="module")
@@ -126,4 +120,3 @@ def test_a_model_without_a_row_in_b_is_drawn_as_a_sentence(mine, monkeypatch):
     figure = frontier.draw([mine, replace(mine, records=records)])
     texts = [text.get_text() for ax in figure.axes for text in ax.texts]
     assert any("There is no row in B" in text.replace("\n", " ") for text in texts)
-    plt.close(figure)

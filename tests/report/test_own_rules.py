@@ -3,7 +3,6 @@
 import json
 from dataclasses import asdict, replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,11 +20,6 @@ from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
 from sci_core.methods import METHODS, SCI5, SCI5_LITE
 from tests.report.pair_records import records_of
-
-
-@pytest.fixture(scope="module")
-def mine(subjects):
-    return next(subject for subject in subjects if subject.name == "mine")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +109,7 @@ def test_answer_table_and_picture_show_every_line(frame):
         assert each["means"] in text
     assert len(own_rules.judged_table(frame).frame) == len(frame)
     for lines in (frame, frame.iloc[:0]):
-        plt.close(own_rules.draw(lines))
+        own_rules.draw(lines)
 
 
 def test_smaller_noise_has_fewer_tokens_and_a_further_question_about_a_picture_none_of_it():
