@@ -34,22 +34,28 @@ from sci_book.results.statistics import (
 Texts = Sequence[str | None]
 
 
-def correct(items: Sequence[Item], side: Side, texts: Texts) -> np.ndarray:
-    """1 for a right answer, 0 for a wrong or unreadable one, NaN for a failed row; `[items]`.
+def outcomes(
+    items: Sequence[Item], originals: Texts, counterfactuals: Texts
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each text is right, NaN for a failed row; and whether it names no answer.
+
+    Both `[2, items]`: original and counterfactual questions.
 
     Raises:
         ValueError: if there is not one text an item.
     """
-    if len(items) != len(texts):
-        raise ValueError(
-            f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
-        )
-    return np.array(
-        [
-            np.nan if text is None else float(read(item, side, text) == item.answer(side))
-            for item, text in zip(items, texts, strict=True)
-        ]
-    )
+    right, unread = np.full((2, len(items)), np.nan), np.zeros((2, len(items)), dtype=bool)
+    for row, texts in enumerate((originals, counterfactuals)):
+        if len(items) != len(texts):
+            raise ValueError(
+                f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
+            )
+        for place, (item, text) in enumerate(zip(items, texts, strict=True)):
+            if text is not None:
+                answer = read(item, SIDES[row], text)
+                right[row, place] = answer == item.answer(SIDES[row])
+                unread[row, place] = answer is None
+    return right, unread
 
 
 def drop_table(items: Sequence[Item], originals: Texts, counterfactuals: Texts) -> pd.DataFrame:
@@ -60,18 +66,9 @@ def drop_table(items: Sequence[Item], originals: Texts, counterfactuals: Texts) 
     sign-flip test of no drop; `unread_original, unread_counterfactual`, texts that name no answer;
     `failed`, rows left out.
     """
-    sides = list(zip(SIDES, (originals, counterfactuals), strict=True))
-    outcome = np.stack([correct(items, side, texts) for side, texts in sides])
-    unread = [
-        [
-            text is not None and read(item, side, text) is None
-            for item, text in zip(items, texts, strict=True)
-        ]
-        for side, texts in sides
-    ]
     kinds = np.array([item.kind for item in items], dtype=object)
     pictures = np.array([item.image for item in items], dtype=object)
-    return paired_drops(kinds, pictures, outcome, np.array(unread))
+    return paired_drops(kinds, pictures, *outcomes(items, originals, counterfactuals))
 
 
 def paired_drops(

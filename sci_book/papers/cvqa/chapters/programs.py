@@ -27,7 +27,7 @@ from sci_book.papers.cvqa.neuro_symbolic import (
     load_scenes,
 )
 from sci_book.papers.cvqa.questions import REAL, SIDES, Item, load
-from sci_book.papers.cvqa.scores import correct, drop_table
+from sci_book.papers.cvqa.scores import drop_table, outcomes
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
@@ -67,8 +67,7 @@ def run(twin: World, writer: TextModel) -> list[list[Programmed]]:
 
 def lines(twin: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
     """`scores.drop_table` of a writer's programs, by type."""
-    sides = [[programmed.text for programmed in side] for side in ran]
-    return drop_table(twin.items, *sides).set_index("type").rename_axis(index=None)
+    return drop_table(twin.items, *_texts(ran)).set_index("type").rename_axis(index=None)
 
 
 def accuracy_table(name: str, table: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:
@@ -108,10 +107,7 @@ class Written:
 
     def drop(self, policy: str) -> np.ndarray:
         """Right on the original less right on the counterfactual question; `policy` is the base."""
-        original, counterfactual = (
-            correct(self.world.items, side, [programmed.text for programmed in answers])
-            for side, answers in zip(SIDES, self.ran, strict=True)
-        )
+        (original, counterfactual), _ = outcomes(self.world.items, *_texts(self.ran))
         return original - counterfactual
 
 
@@ -161,6 +157,10 @@ def stamp_of(name: str) -> Table:
     except (DatasetError, FileNotFoundError):
         data = {}
     return provenance(models={}, data=data)
+
+
+def _texts(ran: Sequence[Sequence[Programmed]]) -> list[list[str | None]]:
+    return [[programmed.text for programmed in side] for side in ran]
 
 
 def _slug(name: str) -> str:
