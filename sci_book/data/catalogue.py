@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
+from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
 
 MODELS = MANIFESTS / "models"
@@ -23,7 +22,7 @@ def model_entry(name: str) -> dict:
     """
     entries = {}
     for path in sorted(MODELS.glob("*.yaml")):
-        entry = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entry = read_yaml(path)
         entries[path.stem] = {"title": entry["label"], **entry, "name": path.stem}
     for entry in entries.values():
         if name in (entry["name"], entry["load"]) or Path(name).name == entry["name"]:

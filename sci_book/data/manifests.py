@@ -35,13 +35,10 @@ CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "content": 64}
 
 def _as_tuple(value: Any) -> tuple[str, ...]:
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not names or not all(_is_name(x) for x in names):
+    listed = isinstance(names, list | tuple) and names
+    if not listed or not all(isinstance(name, str) and name for name in names):
         raise ValueError("expected the name of a column, or a list of names")
     return tuple(names)
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and value != ""
 
 
 def _inside(value: str) -> str:
@@ -136,13 +133,6 @@ class Columns(_Strict):
         """How many rows a record becomes (before lists in cells)."""
         return max(len(self.question), len(self.answer), len(self.image))
 
-    @property
-    def named(self) -> list[str]:
-        """Every column this names, once."""
-        named = [self.index, *self.image, *self.question, self.hint, *(self.options or ())]
-        named += [*self.answer, self.category, self.group, *(self.translation or ())]
-        return list(dict.fromkeys(name for name in named if name is not None))
-
 
 class TypeColumn(_Strict):
     """A question type for each row: what each value of a column stands for."""
@@ -229,9 +219,12 @@ class Manifest(_Strict):
 
     @property
     def needed(self) -> list[str]:
-        """Every column the loader reads."""
-        types = [self.question_types.column] if self.question_types else []
-        return list(dict.fromkeys([*self.columns.named, *types]))
+        """Every column the loader reads, once."""
+        of = self.columns
+        named = [of.index, *of.image, *of.question, of.hint, *(of.options or ()), *of.answer]
+        named += [of.category, of.group, *(of.translation or ())]
+        named += [self.question_types.column] if self.question_types else []
+        return list(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def known_checksum(self) -> tuple[str, str] | None:

@@ -31,9 +31,8 @@ def decode_picture(content: bytes) -> Image.Image:
     Raises:
         PictureError: for anything that is not a whole picture of a size `check_image` accepts.
     """
-    with warnings.catch_warnings():
-        # check_image refuses the sizes Pillow warns of, with a sentence of its own.
-        warnings.simplefilter("ignore")
+    # check_image refuses the sizes Pillow warns of, with a sentence of its own.
+    with warnings.catch_warnings(action="ignore"):
         image = _open(content)
         try:
             return prepare_image(image)
@@ -43,8 +42,7 @@ def decode_picture(content: bytes) -> Image.Image:
 
 def oddities(content: bytes) -> list[str]:
     """What `decode_picture` does to this picture beyond decoding it; empty for most."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         image = _open(content)
         treatments = {
             "several frames: the first is shown": getattr(image, "is_animated", False),
@@ -83,8 +81,7 @@ def _open(content: bytes) -> Image.Image:
 
 def size_in_header(content: bytes) -> tuple[int, int]:
     """Width and height as a picture's file says them, before anything is decoded; else (0, 0)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return Image.open(io.BytesIO(content), formats=FORMATS).size
         except Exception:  # whatever a damaged header leads to is said when the row is read

@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from pathlib import Path
-
-import yaml
 
 from sci_book.data.rows import Row
+from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
 
 TEMPLATES = MANIFESTS / "prompts.yaml"
 SHARED = MANIFESTS / "prompts_shared.yaml"
+_read = cache(read_yaml)
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -57,8 +56,3 @@ def template_families() -> list[str]:
 def templates_digest() -> str:
     """16 hex digits of the SHA-256 over the templates, for the stamp of records."""
     return hashlib.sha256(TEMPLATES.read_bytes()).hexdigest()[:16]
-
-
-@cache
-def _read(path: Path) -> dict:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import yaml
 
+from sci_book.files import read_yaml
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
@@ -31,7 +31,7 @@ BASE_BESIDE = {
 
 def load_conditions() -> dict:
     """The registered conditions: `level`, `least_rows`, `split` and the list `conditions`."""
-    return yaml.safe_load(CONDITIONS.read_text(encoding="utf-8"))
+    return read_yaml(CONDITIONS)
 
 
 def measure(

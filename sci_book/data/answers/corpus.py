@@ -38,9 +38,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from sci_book.data.answers.rules import RULES, Rule, parse, rule_of
+from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS, ROOT
 
 CORPORA = MANIFESTS / "answers"
@@ -74,7 +74,7 @@ def cases(path: str | Path = CORPUS) -> list[Case]:
     Raises:
         ValueError: for a kind of another question type, of no text, or with a name used before.
     """
-    corpus = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    corpus = read_yaml(Path(path))
     expanded: dict[str, dict[Any, Case]] = {}
     for kind in corpus["kinds"]:
         name, question_type = kind["name"], kind["type"]

@@ -10,11 +10,10 @@ import re
 from functools import cache
 from string import Template
 
-import yaml
-
+from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
 
-_FORMS = yaml.safe_load((MANIFESTS / "answer_cues.yaml").read_text(encoding="utf-8"))
+_FORMS = read_yaml(MANIFESTS / "answer_cues.yaml")
 NUMBER_WORDS: list[str] = _FORMS["number_words"]
 TENS: list[str] = _FORMS["tens"]
 MEASURE_WORDS: str = _FORMS["measure_words"]

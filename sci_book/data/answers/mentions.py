@@ -1,8 +1,10 @@
-"""Where a text names an option, by its letter or by its text: each mention becomes one sign.
+"""Where a text names an option, by letter or text, or says yes or no: each mention becomes a sign.
 
 A sign is a character of Unicode's private use, so that the forms in which answers are given
 (`claims`) can be written without the options. What only looks like a letter is none: the article of
-"a boat", the pronoun I, and letters that belong to a longer name (B12, A+, C-3PO, D'Artagnan).
+"a boat", the pronoun I, and letters that belong to a longer name (B12, A+, C-3PO, D'Artagnan). Yes
+and no count where they stand for themselves: "no" before a noun belongs to the noun ("no dog", "no
+longer"), 是 and 有 inside a sentence are its verb, and "wait, no" takes something back.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from sci_book.data.answers.numerals import number
 from sci_book.data.answers.texts import plain
 
 OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]{}«»。、，；：！？（）「」【】"
+YES_NO = ("yes", "no")
 SIGN = "[\ue000-\uf8ff]"
 _LETTERS, _TEXTS = 0xE000, 0xE200  # the first sign of a letter, and of a text
 _LETTER_SIGN, _TEXT_SIGN = "[\ue000-\ue1ff]", "[\ue200-\ue3ff]"
@@ -73,6 +76,17 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     text = _LETTER_THEN_TEXT.sub(known.one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
+
+
+def marked_yes_no(text: str) -> str:
+    """`text` with a sign for each yes and no that is said for itself."""
+    text = taken_back(without_signs(text))
+    text = cue("yes_no_zh").sub(
+        lambda match: match[1] + match[2] + sign(0 if match[3] else 1), text
+    )
+    if verdict := cue("only_yes_no").fullmatch(text.strip(OUTER)):
+        return sign(0 if verdict[1] or verdict[3] else 1)
+    return cue("yes_no").sub(lambda match: sign(0 if match[1] else 1), text)
 
 
 def core(option: str) -> str:

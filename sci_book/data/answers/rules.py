@@ -14,7 +14,7 @@ rule         question type   canonical form
 ===========  ==============  ======================================================
 
 A text is read in steps: what it is wrapped in comes off (`texts`), mentions of an option or of yes
-and no are found (`mentions`, `yes_no_mentions`), the words around each tell what is claimed of it
+and no are found (`mentions`), the words around each tell what is claimed of it
 (`cues`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
 of their own (`numerals`). `corpus` measures how well all this reads.
 """
@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sci_book.data.answers.claims import settled
-from sci_book.data.answers.mentions import OUTER, marked
+from sci_book.data.answers.mentions import OUTER, YES_NO, marked, marked_yes_no
 from sci_book.data.answers.numerals import number
 from sci_book.data.answers.texts import half_width, plain, spoken, tidy
 from sci_book.data.answers.toolkit import (
@@ -34,7 +34,6 @@ from sci_book.data.answers.toolkit import (
     vlmevalkit_letter_anywhere,
     vlmevalkit_letter_verbose,
 )
-from sci_book.data.answers.yes_no_mentions import YES_NO, marked_yes_no
 
 _LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
 
