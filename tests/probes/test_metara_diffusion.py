@@ -1,8 +1,8 @@
 """Diffusion style transfer through diffusers, on a tiny random pipeline in the real format."""
 
-import builtins
 import json
-from pathlib import Path
+import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -72,28 +72,19 @@ def test_a_picture_is_repainted_in_its_own_size_and_repeatably(pipeline):
 
 
 def test_weights_that_are_no_safetensors_are_refused(pipeline, tmp_path):
-    import shutil
-
     from safetensors.torch import load_file
 
     folder = tmp_path / "pickled"
     shutil.copytree(pipeline, folder)
     (path,) = (folder / "unet").glob("*.safetensors")
     torch.save(load_file(path), path.with_suffix(".bin"))
-    Path(path).unlink()
+    path.unlink()
     with pytest.raises(OSError):
         DiffusionStyle(str(folder))
 
 
 def test_without_diffusers_one_sentence_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name.partition(".")[0] == "diffusers":
-            raise ImportError("No module named 'diffusers'")
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.setitem(sys.modules, "diffusers", None)
     with pytest.raises(ImportError, match=r"needs diffusers: pip install -e '\.\[style\]'"):
         DiffusionStyle("nowhere")
 

@@ -20,6 +20,7 @@ from sci_book.papers.metara.paraphrase import (
 from sci_book.papers.metara.pictures import Refused
 from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
+from tests.text_models import Scripted
 
 
 @pytest.mark.parametrize(
@@ -83,20 +84,6 @@ def test_what_is_no_question_is_refused():
 
 
 # --- a text model --------------------------------------------------------------------------------
-
-
-class Scripted:
-    name = "scripted"
-
-    def __init__(self, *answers):
-        self.answers, self.prompts = answers, []
-
-    def complete(self, prompts):
-        self.prompts += prompts
-        return [
-            Completion(a) if isinstance(a, str) else a
-            for a in self.answers[: len(prompts)]
-        ]  # fmt: skip
 
 
 def test_a_text_models_paraphrase_is_taken_and_its_failures_named():

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import yaml
@@ -21,13 +21,12 @@ from sci_book.data.rows import short_hash
 from sci_book.files import json_lines, write_whole
 from sci_book.papers.metara.difficulty import cases_a_relation, difficulty, levels
 from sci_book.papers.metara.failures import ORIGINAL, answers_of
-from sci_book.papers.metara.metavqa import Composed, violated
+from sci_book.papers.metara.metavqa import Composed, QuestionType, violated
 from sci_book.papers.metara.order import ORDERS, sheet, turns
 from sci_book.papers.metara.pictures import Refused
 from sci_book.papers.metara.relations import Case, Original, Refusal, make_cases
 
 REFUSALS = "refusals.jsonl"
-KINDS = ("yesno", "number", "short")  # of MetaVQA's questions
 CHUNK = 32  # originals whose pictures are in memory at once
 YES_NO = " Please answer yes or no."
 SINGLE = "\nAnswer the question using a single word or phrase."
@@ -256,7 +255,12 @@ def _write(
         columns["options"] = "options"
     kinds: dict[str, Any] = {"question_type": question_type}
     if question_type is None:
-        kinds = {"question_types": {"column": "kind", "values": {kind: kind for kind in KINDS}}}
+        kinds = {
+            "question_types": {
+                "column": "kind",
+                "values": {kind: kind for kind in get_args(QuestionType)},
+            }
+        }
     manifest = {
         "title": name,
         "source": "made by sci_book/papers/metara",

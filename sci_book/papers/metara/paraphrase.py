@@ -154,8 +154,7 @@ def _words(text: str) -> list[str]:
 
 
 def _negated(text: str) -> bool:
-    words = content_words(re.sub(r"n['’]t\b", " not", text))
-    return any(word in _NEGATIONS for word in words)
+    return not _NEGATIONS.isdisjoint(content_words(re.sub(r"n['’]t\b", " not", text)))
 
 
 def _not_a_question(question: str) -> Refused | None:

@@ -20,13 +20,13 @@ from sci_book.papers.metara.overlay import Box, free_box, is_chinese, overlay
 from sci_book.papers.metara.paraphrase import Paraphraser, by_rules
 from sci_book.papers.metara.pictures import Pixels, Random, Refused, apply, random_of
 
-RELATIONS = ("MR1", "MR2", "MR3", "MR4")
 TARGETS = {
     "MR1": "General Content Comprehensibility",
     "MR2": "Semantic Perception Stability",
     "MR3": "Content Preservation Consistency",
     "MR4": "Implicit Information Comprehensibility",
 }
+RELATIONS = tuple(TARGETS)
 WORDINGS = 2**16  # numbers that a case's wording is drawn from; far more than there are wordings
 NEUTRAL, NEUTRAL_ZH = "Photo 1", "图一"  # written where an original has no text of its own
 

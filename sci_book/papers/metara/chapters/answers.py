@@ -103,6 +103,11 @@ class Answers:
             counts |= {f"{task}: {name}": count for name, count in left.items()}
         return counts
 
+    def named(self, name: str, caption: str) -> dict[str, str]:
+        """Name and caption of a table of this model alone."""
+        subject = self.subject
+        return {"name": f"{name}-{subject.name}", "caption": f"{subject.shown}: {caption}"}
+
     def _part(self, name: str, whole: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Records and rows of a set; those of a `whole` only where each was answered."""
         frame, rows = self.subject.records.frame, rows_of(name)
@@ -145,23 +150,12 @@ def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options)
 
 def own_levels(one: Answers, lines: pd.DataFrame, *, name: str, caption: str, **options) -> Table:
     """Intervals of one model, under its name; nothing is claimed of them."""
-    return chapters.levels(lines, ours=one.subject.shown, **_named(one, name, caption), **options)
+    return chapters.levels(lines, ours=one.subject.shown, **one.named(name, caption), **options)
 
 
 def listed(lines: Mapping[str, Mapping], **options) -> Table:
     """Lines by name as `tables.plain` shows them."""
     return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
-
-
-def own_list(
-    one: Answers, lines: Mapping[str, Mapping], *, name: str, caption: str, **options
-) -> Table:
-    """Lines of one model, under its name."""
-    return listed(lines, **_named(one, name, caption), **options)
-
-
-def _named(one: Answers, name: str, caption: str) -> dict[str, str]:
-    return {"name": f"{name}-{one.subject.name}", "caption": f"{one.subject.shown}: {caption}"}
 
 
 def absences(recorded: Found, answered: Sequence[Answers]) -> str:

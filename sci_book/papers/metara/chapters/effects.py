@@ -22,7 +22,6 @@ from sci_book.papers.metara.chapters.answers import (
     levels,
     listed,
     own_levels,
-    own_list,
 )
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
@@ -149,7 +148,7 @@ def levels_table(one: Answers) -> Table:
         for task in TASKS.values()
         for rate, title in titles.items()
     }
-    return own_list(one, rows, name="methods", caption="percent, by method", decimals=1)
+    return listed(rows, **one.named("methods", "percent, by method"), decimals=1)
 
 
 def moved(one: Answers) -> str:

@@ -11,20 +11,17 @@ from functools import partial
 from pathlib import Path
 
 from sci_book.papers.metara.chapters import difficulty, effects, models, ranking, relations, tasks
-from sci_book.papers.metara.chapters.answers import Answers, answers, subjects
+from sci_book.papers.metara.chapters.answers import Answers, read
 from sci_book.papers.shared.chapters import Named
 from sci_book.papers.shared.evidence import Part
 
 Names = Sequence[str]
 
 
-def evidence(subjects_: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
+def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
     """The answers of each model, from `metara/<name>.parquet` beside its own records, or None."""
-    answered: list[Answers | None] = []
-    for subject in subjects_:
-        mine = answers(subjects([subject.name], subject.path.parent).subjects)
-        answered.append(mine[0] if mine else None)
-    return answered
+    found = [read([subject.name], subject.path.parent)[1] for subject in subjects]
+    return [mine[0] if mine else None for mine in found]
 
 
 def hidden(of: Answers, tasks: Names) -> list[Part]:

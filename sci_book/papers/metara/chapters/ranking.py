@@ -24,7 +24,6 @@ from sci_book.papers.metara.chapters.answers import (
     enough,
     levels,
     listed,
-    own_list,
 )
 from sci_book.papers.metara.chapters.models import relative
 from sci_book.papers.metara.metavqa import RELATIONS
@@ -68,7 +67,7 @@ def ranks_table(one: Answers) -> Table:
                 else f"{number(rankings.second[name], 1)}, {number(rankings.first[name], 1)}",
             }
     caption = "failure rates in percent, and ranks by MetaVQA, by MetaRA"
-    return own_list(one, lines, name="ranks", caption=caption)
+    return listed(lines, **one.named("ranks", caption))
 
 
 def tau_table(models: Sequence[Answers]) -> Table:

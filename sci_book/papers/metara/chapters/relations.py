@@ -19,8 +19,8 @@ from sci_book.papers.metara.chapters.answers import (
     average,
     less,
     levels,
+    listed,
     own_levels,
-    own_list,
     same_in_a_mirror,
     weighted,
 )
@@ -60,7 +60,7 @@ def three_rates(one: Answers) -> Table:
         for name, task in TASKS.items()
         for relation in RELATIONS
     }
-    return own_list(one, lines, name="three", caption="the three failure rates, percent")
+    return listed(lines, **one.named("three", "the three failure rates, percent"))
 
 
 def operations_table(one: Answers) -> Table:
@@ -72,7 +72,7 @@ def operations_table(one: Answers) -> Table:
             rates = one.rate(FR, task, operation=operation.name)["value"]
             line |= {f"{task}: FR": 100 * rates.mean(), f"{task}: originals": len(rates)}
     caption = f"FR {LABELS[FR]} by operation, percent"
-    return own_list(one, lines, name="operations", caption=caption)
+    return listed(lines, **one.named("operations", caption))
 
 
 def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Part:
