@@ -59,7 +59,7 @@ def test_open_rows_count_as_wrong_or_as_what_they_may_be(subject):
     rows, few = records.ok, records.ok & loose.settled
     share = 1 - loose.settled[rows].mean()
     assert loose.unsettled(rows) == pytest.approx(share) and loose.unsettled(few) == 0
-    assert loose.enough(few) and (loose.shown(few) == loose.least[few]).all()
+    assert loose.enough(few) and (loose.as_shown(few)[few] == loose.least[few]).all()
     assert (loose.least <= loose.read).all() and (loose.read <= loose.most).all()
     assert loose.enough(rows) == (share <= sweeps.UNSETTLED)
     assert loose.unsettled(rows & ~rows) == 0.0

@@ -20,7 +20,6 @@ from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, number, plain
-from sci_book.results.statistics import cluster_bootstrap
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
 from sci_core.generate import generate
@@ -135,13 +134,10 @@ def accuracy(subject: Subject) -> pd.DataFrame:
     """The accuracy of each input alone with its interval; rows of `chapters.row` by input."""
     among = subject.sets("any", "rows")["all"].to_numpy() & subject.records.ok
     known = paper_accuracy(subject.label)
-    lines = {
-        name: chapters.row(
-            cluster_bootstrap(subject.records.correct(name)[among], subject.groups[among]),
-            paper=known.get(name),
-        )
-        for name in subject.records.rounds
-    }
+    lines = {}
+    for name in subject.records.rounds:
+        level = subject.mean(subject.records.correct(name), among)
+        lines[name] = chapters.row(level, paper=known.get(name))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -193,9 +189,7 @@ def shares_table(by_seed: BySeed) -> Table:
         sets = subject.sets("any", "rows")
         for subset in SUBSETS:
             count = printed.get((subject.label, "", subset, "Overall"), np.nan)
-            share = chapters.share(
-                sets[subset].to_numpy(), sets["all"].to_numpy(), subject.groups, 0.95
-            )
+            share = subject.mean(sets[subset].to_numpy(), sets["all"].to_numpy())
             paper = 100 * count / printed["", "", "all", "Overall"]
             lines[f"{subject.shown}, seed {seed}: {subset}"] = chapters.row(share, paper=paper)
     return chapters.levels(

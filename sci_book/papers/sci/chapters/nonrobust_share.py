@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, name_lines
-from sci_book.papers.shared.chapters import paper_values, row, share
+from sci_book.papers.shared.chapters import paper_values, row
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
 from sci_book.results.statistics import NOWHERE, Interval, resample
@@ -45,7 +45,7 @@ def failures(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     for subject in subjects:
         paper, among = paper_parts(subject.label), sets[subject.name]["all"].to_numpy()
         for part, mask in parts_of(sets[subject.name]).items():
-            interval = share(mask, among, subject.groups, 0.95)
+            interval = subject.mean(mask, among)
             lines[f"{subject.brief}: {part}"] = row(interval, paper=paper.get(part))
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -58,18 +58,18 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """
     if len(subjects) < 2:
         return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
-    members, groups = [sets[subject.name] for subject in subjects[:2]], subjects[0].groups
+    members, share = [sets[subject.name] for subject in subjects[:2]], subjects[0].mean
     first, second = (of["BS"].to_numpy() for of in members)
     among = (members[0]["all"] & members[1]["all"]).to_numpy()
     names = [subject.brief for subject in subjects[:2]]
     one, other, both = _paper_pair(names)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
     independent = Interval(expected, np.nan, np.nan, int(among.sum()), 0)
-    times = lift(first[among], second[among], groups[among], 0.95)
+    times = lift(first[among], second[among], subjects[0].groups[among], 0.95)
     lines = {
-        f"BS of {names[0]}": row(share(first, among, groups, 0.95), paper=one),
-        f"BS of {names[1]}": row(share(second, among, groups, 0.95), paper=other),
-        "both": row(share(first & second, among, groups, 0.95), paper=both),
+        f"BS of {names[0]}": row(share(first, among), paper=one),
+        f"BS of {names[1]}": row(share(second, among), paper=other),
+        "both": row(share(first & second, among), paper=both),
         "both, if independent": row(independent, paper=one * other / 100),
         "both, times independence": row(times, paper=100 * both / (one * other), scale=1.0),
     }

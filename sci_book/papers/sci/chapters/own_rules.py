@@ -20,19 +20,13 @@ from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.frontier import SPLIT
 from sci_book.papers.sci.chapters.shapes import differs, name_lines, points
-from sci_book.papers.shared.chapters import Subject, finding, overall, row, share
+from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
 from sci_book.resources import PAPER
-from sci_book.results.statistics import (
-    NOWHERE,
-    Interval,
-    cluster_bootstrap,
-    simultaneous_level,
-    verdict,
-)
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
 from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
@@ -82,8 +76,7 @@ def right(subject: Subject, name: str) -> np.ndarray:
 def change(subject: Subject, name: str, other: str, part: str, level: float = 0.95) -> Interval:
     """What `name` gains over `other` on a part of the test groups, as a share."""
     rows = subject.sets("any", SPLIT)[part].to_numpy()
-    gap = right(subject, name) - right(subject, other)
-    return cluster_bootstrap(gap[rows], subject.groups[rows], level=level)
+    return subject.mean(right(subject, name) - right(subject, other), rows, level)
 
 
 def judged(models: Sequence[PageModel]) -> pd.DataFrame:
@@ -215,4 +208,4 @@ def _agreement(subject: Subject, name: str) -> Interval:
     if policy is None:
         return NOWHERE
     same = ~differs(*(subject.records.parsed(name) for name in (policy, SCI5.name)))
-    return share(same, subject.sets("any", SPLIT)["all"].to_numpy(), subject.groups, 0.95)
+    return subject.mean(same, subject.sets("any", SPLIT)["all"].to_numpy())

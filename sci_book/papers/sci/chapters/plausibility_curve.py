@@ -23,7 +23,6 @@ from sci_book.papers.shared.sweeps import AT_MOST, outcome, panels
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.metrics import null_outcomes
 from sci_book.results.records import Records
-from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method
 from sci_core.scoring import survivors
 
@@ -56,13 +55,12 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
         rows = sets[subset].to_numpy()
         for name, result, keys in results:
             bound = "" if result.enough(rows) else AT_MOST
-            level = cluster_bootstrap(result.shown(rows), subject.groups[rows])
+            level = subject.mean(result.as_shown(rows), rows)
             known = paper.get((subject.label, *keys, subset))
             lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
         for name, right in nulls.items() if subset != "all" else ():
             answered = rows & np.isfinite(right)
-            level = cluster_bootstrap(right[answered], subject.groups[answered])
-            lines[f"{subset}: {name}"] = row(level)
+            lines[f"{subset}: {name}"] = row(subject.mean(right, answered))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

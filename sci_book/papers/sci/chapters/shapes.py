@@ -15,7 +15,7 @@ from sci_book.papers.shared.tables import MISSING, Table, interval, number, side
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval
 
 Subjects = Sequence[Subject]
 Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
@@ -49,7 +49,7 @@ def paired(
 
     The claim can be judged if the model is `fit`; by default that is asked of the subject.
     """
-    gap = cluster_bootstrap(gaps[rows], subject.groups[rows], level=level)
+    gap = subject.mean(gaps, rows, level)
     return row(gap, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
 
 

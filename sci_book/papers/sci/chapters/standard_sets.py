@@ -24,7 +24,7 @@ from sci_book.papers.shared.chapters import PAPER, Subject, side
 from sci_book.papers.shared.tables import Table, interval, number, plain, signed
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
@@ -125,12 +125,7 @@ def difference(
     subject: Subject, runs: Runs, method: str, other: str, rows: np.ndarray, level: float = 0.95
 ) -> Interval:
     """One method less another on some rows, row by row; a share of the rows."""
-    return mean(subject, runs[method].right - runs[other].right, rows, level)
-
-
-def mean(subject: Subject, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
-    """The mean of some rows' values with its interval."""
-    return cluster_bootstrap(values[rows], subject.groups[rows], level=level)
+    return subject.mean(runs[method].right - runs[other].right, rows, level)
 
 
 @cache
@@ -172,7 +167,7 @@ def accuracy_tables(subject: Subject, runs: Runs, beta: float) -> list[Table]:
                 number(printed.get((subject.label, name, head))) for name in runs
             ]
             cells[top, side([subject])] = [
-                points(mean(subject, run.right, rows)) for run in runs.values()
+                points(subject.mean(run.right, rows)) for run in runs.values()
             ]
         caption = (
             f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at "
@@ -189,7 +184,7 @@ def one_round_table(subject: Subject, runs: Runs, beta: float) -> Table:
     masks, names = columns(subject), [name for name in runs if name != "base"]
     for kind in KINDS:
         rows = masks[kind]
-        levels = [mean(subject, runs[name].right, rows) for name in names]
+        levels = [subject.mean(runs[name].right, rows) for name in names]
         gaps = [difference(subject, runs, name, "base", rows) for name in names]
         cells[kind, "%"] = [number(100 * level.estimate) for level in levels]
         cells[kind, "− base"] = [f"{signed(100 * gap.estimate)} {ends(gap)}" for gap in gaps]

@@ -17,7 +17,6 @@ from sci_book.papers.shared.chapters import (
     levels,
     paper_values,
     row,
-    share,
     side,
 )
 from sci_book.papers.shared.figures import colour
@@ -25,7 +24,7 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import NOWHERE, cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import NOWHERE, simultaneous_level
 
 COUNTED = ("B", "S", "BS", "overlap")
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
@@ -52,7 +51,7 @@ def sizes(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
         lines[f"{subset}, {kind}"] = {
             "rows": int((mask & among).sum()),
             "paper rows": count,
-            **row(share(mask, among, subject.groups, 0.95), paper=percent),
+            **row(subject.mean(mask, among), paper=percent),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -90,7 +89,7 @@ def statements(
             sets = [subject.sets(quantifier, split_by) for subject in pair]
             among = (sets[0]["all"] & sets[1]["all"]).to_numpy()
             values = sets[0][mine].to_numpy(dtype=float) - sets[1][theirs].to_numpy(dtype=float)
-            gap = cluster_bootstrap(values[among], pair[0].groups[among], level=level)
+            gap = pair[0].mean(values, among, level)
         lines[text] = row(gap, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
 

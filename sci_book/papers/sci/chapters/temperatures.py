@@ -121,8 +121,7 @@ def on_test(subjects: Subjects, sets: Sets, grids: Mapping[str, Grid]) -> pd.Dat
     for subject in subjects:
         rows = sets[subject.name][SUBSET].to_numpy()
         for name, result in chosen_and_preset(subject, grids[subject.name]).items():
-            accuracy = cluster_bootstrap(result.shown(rows), subject.groups[rows])
-            lines[f"{subject.brief}: {name}"] = row(accuracy)
+            lines[f"{subject.brief}: {name}"] = row(subject.mean(result.as_shown(rows), rows))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

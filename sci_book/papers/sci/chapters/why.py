@@ -20,7 +20,7 @@ from sci_book.papers.shared.figures import WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import flips
-from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
+from sci_book.results.statistics import NOWHERE, Interval, resample
 from sci_core.methods import METHODS, SCI5
 
 OPPONENTS = ("base", "VCD", "TIE")
@@ -65,12 +65,7 @@ def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
 
 def on(subject: Subject, opponent: str, subset: str) -> Interval:
     """SCI5's gain over another method on a subset of the model's test rows."""
-    return _mean(subject, gaps(subject, opponent), subset)
-
-
-def _mean(subject: Subject, values: np.ndarray, subset: str) -> Interval:
-    rows = subject.sets("any", "rows")[subset].to_numpy()
-    return cluster_bootstrap(values[rows], subject.groups[rows])
+    return subject.mean(gaps(subject, opponent), subject.sets("any", "rows")[subset].to_numpy())
 
 
 def mix_table(subject: Subject) -> Table:
@@ -189,11 +184,11 @@ def draw_families(subjects: Subjects) -> Figure:
 
 def without(subject: Subject) -> dict[str, dict[str, Interval]]:
     """By round of SCI5 and part, SCI5 less SCI with that round taken out."""
-    worth = {}
+    sets, worth = subject.sets("any", "rows"), {}
     for name in SCI5.rounds[1:]:
         rest = components.combination([other for other in SCI5.rounds[1:] if other != name])
         gap = subject.right(SCI5) - subject.right(rest)
-        worth[name] = {part: _mean(subject, gap, part) for part in PARTS}
+        worth[name] = {part: subject.mean(gap, sets[part].to_numpy()) for part in PARTS}
     return worth
 
 
