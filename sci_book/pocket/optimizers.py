@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import _muon
 
+from sci_book.files import write_whole
 from sci_core.families.precision import computes_bfloat16
 
 ADAMW_RATE, MUON_RATE = 2e-3, 0.02
@@ -97,10 +97,8 @@ def save_state(
         for index, state in optimizer.state_dict()["state"].items():
             name = f"{type(optimizer).__name__}/{index}"
             tensors |= {f"{name}/{key}": value for key, value in state.items()}
-    unfinished = path.with_suffix(".tmp")
     tensors = {key: value.contiguous() for key, value in tensors.items()}
-    save_file(tensors, unfinished, metadata={"step": str(step)})
-    os.replace(unfinished, path)
+    write_whole(path, save(tensors, metadata={"step": str(step)}))
 
 
 def load_state(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import csv
-import os
+import io
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sci_book.files import write_whole
 from sci_book.pocket.dialogue import YES_NO
 from sci_book.pocket.draw import png
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, to_choice
@@ -176,12 +177,8 @@ _FILES: dict[str, tuple[Callable[[], Iterator[dict]], list[str]]] = {
 
 
 def make(folder: str | Path, say: Callable[[str], None] = print) -> list[Path]:
-    """Draw and write the six twins; a file that is there already is left as it is.
-
-    Each file is written under a temporary name and renamed when whole. Returns their paths.
-    """
+    """Draw and write the six twins' files that are not there, each whole; the paths of all."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, (rows, columns) in _FILES.items():
         path = folder / name
@@ -189,18 +186,15 @@ def make(folder: str | Path, say: Callable[[str], None] = print) -> list[Path]:
         if path.exists():
             continue
         say(f"drawing {name}")
-        # A name of its own, so that two processes that draw at once do not mix their rows.
-        unfinished = path.with_name(f".{name}.{os.getpid()}")
-        try:
-            if name.endswith(".parquet"):
-                pq.write_table(pa.Table.from_pylist(list(rows())), unfinished)
-            else:
-                with unfinished.open("w", encoding="utf-8", newline="") as file:
-                    writer = csv.DictWriter(file, columns, delimiter="\t", extrasaction="ignore")
-                    writer.writeheader()
-                    # MMBench lists each rotation of all questions in turn; so do the others.
-                    writer.writerows(sorted(rows(), key=lambda row: row["index"]))
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        if name.endswith(".parquet"):
+            packed = io.BytesIO()
+            pq.write_table(pa.Table.from_pylist(list(rows())), packed)
+            write_whole(path, packed.getvalue())
+        else:
+            text = io.StringIO(newline="")
+            writer = csv.DictWriter(text, columns, delimiter="\t", extrasaction="ignore")
+            writer.writeheader()
+            # MMBench lists each rotation of all questions in turn; so do the others.
+            writer.writerows(sorted(rows(), key=lambda row: row["index"]))
+            write_whole(path, text.getvalue().encode())
     return paths

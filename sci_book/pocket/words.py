@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import yaml
-
+from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
 
 
@@ -22,7 +21,7 @@ class Text:
 
 def manifest(name: str) -> dict:
     """What a file of `data_manifests/pocket` holds."""
-    return yaml.safe_load((MANIFESTS / "pocket" / name).read_text(encoding="utf-8"))
+    return read_yaml(MANIFESTS / "pocket" / name)
 
 
 _WORDS = manifest("words.yaml")
