@@ -97,21 +97,18 @@ def test_a_method_keeps_its_colour_and_an_unknown_name_is_refused():
 def test_figures_draw_what_they_are_given():
     with mpl.rc_context():
         figures.use_style()
-        _, (left, right) = plt.subplots(1, 2)
+        _, ax = plt.subplots()
         figures.estimates(
-            left,
+            ax,
             {"base": 10.0, "SCI5": 20.0},
             {"base": (8.0, 12.0), "SCI5": (18.0, 22.0)},
             {"SCI5": 26.08},
             ours="pocket",
             xlabel="accuracy, %",
         )
-        assert [text.get_text() for text in left.get_yticklabels()] == ["base", "SCI5"]
-        labels = [text.get_text() for text in left.get_legend().get_texts()]
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["base", "SCI5"]
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
         assert labels == ["pocket", "paper"]
-        rounds = {"original": [1.0, 2.0], "V1": [0.5, 2.5]}
-        figures.rounds_by_token(right, rounds, ["red", "blue"], ylabel="logit")
-        assert len(right.patches) == 4
         plt.close("all")
 
 

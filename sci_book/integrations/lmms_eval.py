@@ -75,10 +75,8 @@ class SelfCritical(lmms):
             raise ValueError(f"batch_size is {batch_size!r}; expected a number of questions.")
         self.batch_size = int(batch_size)
         self.accelerator = Accelerator()
-        self._rank, self._world_size = (
-            self.accelerator.process_index,
-            self.accelerator.num_processes,
-        )
+        self._rank = self.accelerator.process_index
+        self._world_size = self.accelerator.num_processes
         self.method, self.noise = named_method(method), noise
         self.reworded = Rewording(self.method, rewrites, unknown)
         self.model = load_model(
@@ -98,7 +96,13 @@ class SelfCritical(lmms):
         """
         asked = [self._question(*request.args) for request in requests]
         settings = [_settings(request.args[1]) for request in requests]
-        _warn_of_settings([request.args[1] for request in requests])
+        unread = sorted({name for request in requests for name in request.args[1]} - _READ)
+        if unread:
+            warnings.warn(
+                f"The model `sci` does not read these settings of the task: {', '.join(unread)}.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         answers = [""] * len(requests)
         for shared in {repr(setting): setting for setting in settings}.values():
             places = [place for place, setting in enumerate(settings) if setting == shared]
@@ -173,16 +177,6 @@ def _settings(task_settings: Mapping[str, Any]) -> dict[str, Any]:
             "top_p": task_settings.get("top_p"),
         }
     return settings
-
-
-def _warn_of_settings(task_settings: Sequence[Mapping[str, Any]]) -> None:
-    unread = sorted({name for settings in task_settings for name in settings} - _READ)
-    if unread:
-        warnings.warn(
-            f"The model `sci` does not read these settings of the task: {', '.join(unread)}.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
 
 
 def _cut(text: str, until: Sequence[str]) -> str:

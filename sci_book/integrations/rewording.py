@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-import yaml
-
+from sci_book.files import read_yaml
 from sci_core.counterfactuals import REWRITES, rewrite
 from sci_core.families.named import check_choice
 from sci_core.methods import Method
@@ -86,7 +85,7 @@ class Rewording:
 
 
 def _read_table(path: Path, method: Method) -> dict[str, dict[str, str]]:
-    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    table = read_yaml(path)
     for instruction, texts in table.items() if isinstance(table, dict) else [(None, None)]:
         missing = [
             name

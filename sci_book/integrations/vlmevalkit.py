@@ -80,11 +80,8 @@ class SelfCritical(BaseModel):
         """
         paths = self.dump_image(line, dataset)
         paths = [paths] if isinstance(paths, str) else paths
-        text = self._prompt(line, dataset)
-        return [
-            *({"type": "image", "value": path} for path in paths),
-            {"type": "text", "value": text},
-        ]
+        pictures = [{"type": "image", "value": path} for path in paths]
+        return [*pictures, {"type": "text", "value": self._prompt(line, dataset)}]
 
     def generate_inner(
         self, message: Sequence[Mapping[str, str]], dataset: str | None = None

@@ -87,10 +87,10 @@ def reproduce_elsewhere(
 
     wanting: dict[str, str] = {}  # by paper, why its records cannot be made
     sets = list(_sets(papers, data, limit, folder, wanting))
-    for number, (source, name) in enumerate(zip(models, names, strict=True)):
+    for source, name in zip(models, names, strict=True):
         loaded = load_model(source, dtype=precisions[source])
         unread = [questions for questions in sets if not questions.file(records, name).is_file()]
-        if number == 0 and unread:
+        if source == models[0] and unread:
             _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[source], memory)
         for questions in sets:
             try:

@@ -81,9 +81,7 @@ def verdict_of(findings: Sequence[Finding], place: str = PAGE) -> str:
 def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> list[Table]:
     """A model's leading claims part by part, then its other claims by the part that decides.
 
-    Args:
-        findings: of `of_page`; a claim about the questions is shown once.
-        paper: the paper's numbers in the unit of the table, by model and part.
+    `paper` holds the paper's numbers in the unit of the table, by model and part.
     """
     claim_tables = []
     for model in dict.fromkeys(finding.model for finding in findings):
@@ -161,7 +159,6 @@ def show_parts(
     The side that is claimed is shaded; a dot is hollow where no verdict is given.
 
     Args:
-        findings: of `of_page`.
         caption: what is compared, in a sentence; how to read the marks is added.
         xlabel: what a dot's place means, with its unit, such as "points lost".
         paper: the paper's numbers in the unit of the picture, by model and part.

@@ -64,7 +64,6 @@ def evaluate(
     the model does not meet, is not comparable.
 
     Args:
-        subjects: the models, of the same rows.
         results: the folder of committed results, if claims about time or fine-tuning are tested.
     """
     claims = list(claims)

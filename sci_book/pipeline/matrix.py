@@ -255,11 +255,8 @@ def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
         {
             "paper": cell.probe.paper, "probe": cell.label, "page": cell.probe.page,
             "model": cell.model, "seed": cell.seed, "method": cell.method,
-            **{
-                name: None if np.isnan(value) else value
-                for name, value in zip(("change", "low", "high"), cell.change[:3], strict=True)
-            },
-            "better": cell.probe.better, "n": cell.change.n, "groups": cell.change.clusters,
+            **cell.change.as_json("change"), "better": cell.probe.better,
+            "n": cell.change.n, "groups": cell.change.clusters,
             "gained": cell.groups("gained"), "lost": cell.groups("lost"),
         }
         for cell in all_cells

@@ -127,9 +127,7 @@ def execute(
     there (cells tagged `nbval-ignore-output` aside) leaves it untouched, to the byte.
 
     Args:
-        source: a notebook in the percent format.
         target: the `.ipynb` to write; its folder is made if need be.
-        cwd: the folder the cells run in.
         parameters: values that take the place of those in the cell tagged `parameters`.
 
     Returns:
@@ -204,15 +202,11 @@ def _chapter_error(
     stopped = papermill.execute.remove_error_markers(stopped)
     failed = _failed_cell(stopped)
     quoted = reason.replace("`", "'")
-    failed.outputs = [
-        nbformat.v4.new_output(
-            "display_data",
-            {
-                "text/markdown": f"**Not computed.** This page stopped here (`{quoted}`); what "
-                "follows on it was not computed either."
-            },
-        )
-    ]
+    said = (
+        f"**Not computed.** This page stopped here (`{quoted}`); what follows on it was not "
+        "computed either."
+    )
+    failed.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": said})]
     return ChapterError(stem, reason, normalise(stopped, stem))
 
 
@@ -226,11 +220,9 @@ def _failed_cell(stopped: NotebookNode) -> NotebookNode:
 
 def same_results(first: NotebookNode, other: NotebookNode) -> bool:
     """Whether two notebooks differ in nothing but the outputs of their volatile cells."""
-    compared = []
-    for notebook in (first, other):
-        cells = [NotebookNode(cell) for cell in notebook.cells]
-        for cell in cells:
-            if VOLATILE_TAG in cell.metadata.get("tags", []):
-                cell.pop("outputs", None)
-        compared.append(cells)
-    return compared[0] == compared[1]
+
+    def settled(cell: NotebookNode) -> dict[str, Any]:
+        volatile = VOLATILE_TAG in cell.metadata.get("tags", [])
+        return {key: cell[key] for key in cell if not (volatile and key == "outputs")}
+
+    return list(map(settled, first.cells)) == list(map(settled, other.cells))

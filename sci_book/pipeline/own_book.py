@@ -74,7 +74,6 @@ def lay_out(
 
     Args:
         folder: of the run; its chapters are in `notebooks/`.
-        root: of the repository.
         made: the chapters of the run.
         said: a sentence on top of every page.
         explorer: models, records and data of the explorer (book/_ext/explorer_data.py).

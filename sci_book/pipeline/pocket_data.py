@@ -17,15 +17,14 @@ def draw_sets(names: Sequence[str] = ()) -> Iterator[Path]:
     Raises:
         DatasetError: a set that is not drawn here.
     """
-    papers = [paper for paper in PAPERS.values() if paper.draw]
-    if names:
-        wanted = {name: _drawn_by(_parts(name)) for name in names}
-        if unknown := [name for name, drawing in wanted.items() if not drawing]:
-            raise DatasetError(f"{unknown[0]} is not drawn here; `sci data fetch` downloads sets.")
-        papers = [paper for paper in papers if any(paper in drawing for drawing in wanted.values())]
-    for paper in papers:
-        paper.draw(print)
-        yield paper.folder
+    wanted = {name: _drawn_by(_parts(name)) for name in names}
+    for name, papers in wanted.items():
+        if not papers:
+            raise DatasetError(f"{name} is not drawn here; `sci data fetch` downloads sets.")
+    for paper in PAPERS.values():
+        if paper.draw and (not names or any(paper in papers for papers in wanted.values())):
+            paper.draw(print)
+            yield paper.folder
 
 
 def draw_companions(say: Callable[[str], None] = print) -> None:

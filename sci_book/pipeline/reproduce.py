@@ -127,8 +127,7 @@ def run_steps(steps: Iterable[Step]) -> list[str]:
     failures = []
     waiting = []
     for step in steps:
-        done = step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state()
-        if done:
+        if step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state():
             print(f"{step.name}: done before", flush=True)
         else:
             waiting.append(step)

@@ -38,7 +38,6 @@ class Run:
     Attributes:
         shown: its model's name, and the folder where two runs are of one model.
         path: the file of its records, or the folder of its shards.
-        records: the records themselves.
     """
 
     shown: str

@@ -11,11 +11,7 @@ class PageError(ValueError):
 
 
 def title_of(page: str, root: Path = ROOT) -> str:
-    """A page's first heading.
-
-    Args:
-        page: a chapter's name, or `book/…` for a page of prose.
-        root: of the repository.
+    """The first heading of a chapter, or of a page of prose, `book/…`.
 
     Raises:
         PageError: there is no such page.

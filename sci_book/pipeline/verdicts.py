@@ -65,10 +65,9 @@ def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
 
 
 def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
-    """A line a place in the paper: what is there, its page, the verdict, and its claims.
+    """A line a place in a paper, or of `OURS`: what is there, its page, the verdict, its claims.
 
     Args:
-        paper: of `papers.PAPERS`, or `OURS`.
         pages: folder of the executed chapters.
         findings: the ledger, whose verdicts are counted by page, a claim once for each model.
     """

@@ -63,13 +63,8 @@ def subsets(
         raise ValueError(
             f"There is no comparison {comparison!r}; expected 'parsed' or 'raw_prefix'."
         )
-    frame = construct(
-        np.stack([agrees[name] for name in VISUAL]),
-        np.stack([agrees[name] for name in TEXTUAL]),
-        wrong,
-        quantifier,
-        eligible=eligible,
-    )
+    visual, textual = (np.stack([agrees[name] for name in names]) for names in (VISUAL, TEXTUAL))
+    frame = construct(visual, textual, wrong, quantifier, eligible=eligible)
     return frame & records.ok[:, None]
 
 

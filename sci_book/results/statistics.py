@@ -40,9 +40,9 @@ class Interval(NamedTuple):
         estimate, low, high = (factor * value for value in self[:3])
         return Interval(estimate, low, high, self.n, self.clusters)
 
-    def as_json(self) -> dict[str, float | None]:
-        """Estimate and ends by name, a missing number being None."""
-        numbers = zip(self._fields[:3], self[:3], strict=True)
+    def as_json(self, estimate: str = "estimate") -> dict[str, float | None]:
+        """The estimate under a name, and its ends; a missing number is None."""
+        numbers = zip((estimate, "low", "high"), self[:3], strict=True)
         return {name: None if np.isnan(value) else value for name, value in numbers}
 
 
@@ -66,8 +66,7 @@ def cluster_bootstrap(
     Args:
         values: one finite number a row.
         clusters: one label a row (picture or question group).
-        level: coverage of the interval, in (0, 1).
-        replicates: as in `resample`.
+        level: coverage of the interval, in (0, 1); `replicates` as in `resample`.
 
     Raises:
         ValueError: if the two lengths differ or a value is not finite.
@@ -154,11 +153,7 @@ class Sample:
 
 
 def drawn_sums(sums: np.ndarray, replicates: int, generator: np.random.Generator) -> np.ndarray:
-    """Sums `[quantities, replicates]` of clusters drawn one by one, with replacement.
-
-    Args:
-        sums: `[quantities, clusters]`, as `cluster_sums` gives them.
-    """
+    """`cluster_sums` of all rows, `[quantities, replicates]`, clusters drawn with replacement."""
     total = sums.shape[1]
     at_a_time = max(1, _AT_A_TIME // total)
     drawn = []
@@ -218,8 +213,7 @@ def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
     """The line through points that are drawn alike and independently.
 
     Args:
-        columns: k rows of n numbers, what `values` may depend on.
-        values: n numbers.
+        columns: k rows of n numbers, what the n `values` may depend on.
 
     Raises:
         ValueError: fewer than k + 2 points, or columns of which one follows from the others.

@@ -37,9 +37,8 @@ def requests(plugin, model, images, prompts, settings=None, *, shown=None):
     """Requests as lmms-eval makes them of one task's documents, which are put into the model."""
     model.task_dict = {"task": {"test": [{"picture": image} for image in images]}}
     show = shown or (lambda document: [document["picture"]])
-    settings = settings or [{"max_new_tokens": 4, "temperature": 0, "do_sample": False}] * len(
-        images
-    )
+    greedy = {"max_new_tokens": 4, "temperature": 0, "do_sample": False}
+    settings = settings or [greedy] * len(images)
     return [
         plugin.Instance(
             request_type="generate_until",
@@ -49,6 +48,13 @@ def requests(plugin, model, images, prompts, settings=None, *, shown=None):
         )
         for place, (prompt, each) in enumerate(zip(prompts, settings, strict=True))
     ]
+
+
+def texts(images, prompts, max_new_tokens=4, **settings):
+    """What `generate` itself answers under SCI5."""
+    tokens = {"max_new_tokens": max_new_tokens}
+    model = tiny.load("qwen2_vl")
+    return [each.text for each in generate(model, images, prompts, "SCI5", **tokens, **settings)]
 
 
 def test_the_tool_has_the_interface_that_is_written_down():
@@ -96,10 +102,7 @@ def test_precision_attention_and_places_are_handed_on(plugin, monkeypatch):
         plugin.SelfCritical.create_from_arg_string(f"pretrained={folder}{more}", {"device": "cpu"})
     plain = {"dtype": "auto", "attn_implementation": "sdpa", "quantization": None}
     assert asked[0] == {**plain, "device_map": None, "device": "cpu"}
-    assert asked[1] == {
-        **dict(each.split("=") for each in as_given.split(",")),
-        "device": None,
-    }
+    assert asked[1] == dict(each.split("=") for each in as_given.split(",")) | {"device": None}
 
 
 def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, monkeypatch):
@@ -113,8 +116,7 @@ def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, mo
     monkeypatch.setattr(plugin, "generate", counting)
     asked = ["<image>" + prompts[0], *prompts[1:]]
     found = model.generate_until(requests(plugin, model, images, asked))
-    alone = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=4)
-    assert found == [each.text for each in alone]
+    assert found == texts(images, prompts)
     assert calls == [6]
 
 
@@ -149,12 +151,10 @@ def test_settings_of_a_task_are_kept_apart_and_named_where_unread(plugin, model)
     ]
     with pytest.warns(RuntimeWarning, match="does not read these settings.*: image_aspect_ratio"):
         found = model.generate_until(requests(plugin, model, images, prompts, settings))
-    plain = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=6)
-    first = generate(tiny.load("qwen2_vl"), images[:1], prompts[:1], "SCI5", max_new_tokens=1)
-    sampled = generate(
-        tiny.load("qwen2_vl"), images[1:2], prompts[1:2], "SCI5", 6, temperature=0.9, top_p=0.9
-    )
-    assert found == [first[0].text, sampled[0].text, plain[2].text, plain[3].text.split("e")[0]]
+    plain = texts(images, prompts, 6)
+    first = texts(images[:1], prompts[:1], 1)
+    sampled = texts(images[1:2], prompts[1:2], 6, temperature=0.9, top_p=0.9)
+    assert found == [*first, *sampled, plain[2], plain[3].split("e")[0]]
 
 
 def test_answers_end_before_the_first_stop(plugin):
@@ -213,18 +213,12 @@ def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
     asked = requests(plugin, unchanged, images, prompts)
     with pytest.warns(RuntimeWarning, match="^2 of 2 prompts .* V1, V2 ask the prompt"):
         found = unchanged.generate_until(asked)
-    as_they_stand = [[prompt] * 2 for prompt in prompts]
-    settings = {"max_new_tokens": 4, "rewrites": as_they_stand}
-    expected = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", **settings)
-    assert found == [each.text for each in expected]
+    assert found == texts(images, prompts, rewrites=[[prompt] * 2 for prompt in prompts])
 
     table = tmp_path / "table.yaml"
     table.write_text(f'"{LETTER}":\n  V1: Look.\n  V2: 看。\n', encoding="utf-8")
     with_table = made(plugin, rewrites=str(table))
     found = with_table.generate_until(requests(plugin, with_table, images, prompts))
-    settings["rewrites"] = [
-        [p.replace(LETTER, "Look."), p.replace(LETTER, "看。")] for p in prompts
-    ]
-    expected = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", **settings)
-    assert found == [each.text for each in expected]
+    rewrites = [[p.replace(LETTER, word) for word in ("Look.", "看。")] for p in prompts]
+    assert found == texts(images, prompts, rewrites=rewrites)
     assert (with_table.reworded.asked, with_table.reworded.unchanged) == (2, 0)

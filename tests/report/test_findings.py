@@ -3,7 +3,6 @@
 import json
 from functools import cache
 
-import nbformat
 import pandas as pd
 import pytest
 
@@ -15,6 +14,7 @@ from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
+from tests.report.committed import outputs, shown
 from tests.soak import TIMES
 
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -50,13 +50,6 @@ def shown_on(page):
     return read(models, FROZEN_RECORDS)
 
 
-def printed(page, kind="text/markdown"):
-    """All of a kind that the cells of an executed chapter put out."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    return "\n".join(str(output.get("data", {}).get(kind, "")) for output in outputs)
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_prints_the_findings_of_its_own_name(page):
     """So `pytest --nbval`, which makes every page anew, holds its verdict to the ledger."""
@@ -68,24 +61,28 @@ def test_a_page_prints_the_findings_of_its_own_name(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_answers_first(page):
     """The verdict comes first, then a picture, and tables behind it."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4).cells
-    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
     kinds = []
-    for data in outputs:
-        said, drawn = data.get("text/markdown", ""), data.get("text/html", "")
+    for data in outputs(page):
+        said, html = data.get("text/markdown", ""), data.get("text/html", "")
         for kind, there in (
             ("verdict", said.startswith("**Verdict")),
-            ("picture", '<figure class="shown"' in drawn),
-            ("table", "<table" in drawn),
+            ("picture", '<figure class="shown"' in html),
+            ("table", "<table" in html),
         ):
             kinds += [kind] if there else []
     first = kinds.index("picture")
     assert kinds[0] == "verdict" and "table" not in kinds[:first]
 
 
-def test_the_parts_of_a_claim_are_drawn_with_what_is_claimed(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(findings.figures, "show", lambda *given: drawn.append(given))
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures, captions and texts that are shown."""
+    calls = []
+    monkeypatch.setattr(findings.figures, "show", lambda *given: calls.append(given))
+    return calls
+
+
+def test_the_parts_of_a_claim_are_drawn_with_what_is_claimed(drawn):
     made = findings.of_page("cvqa_tables03_05_fig01_drop", findings.named(POCKET, FROZEN_RECORDS))
     paper = {(POCKET[0], "drop of base, direct"): 31.0}
     findings.show_parts(made, "What is lost.", xlabel="points lost", paper=paper)
@@ -103,9 +100,7 @@ def test_the_parts_of_a_claim_are_drawn_with_what_is_claimed(monkeypatch):
     assert drawn[1][2].endswith("the claimed side is shaded.")
 
 
-def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(findings.figures, "show", lambda *given: drawn.append(given))
+def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(drawn, tmp_path):
     made = findings.of_page("cvqa_fig05_groups", findings.named(["nobody"], tmp_path))
     findings.show_parts(made, "What is lost.", xlabel="points lost")
     assert "No model has an answer" in drawn[0][0].axes[0].texts[0].get_text()
@@ -124,7 +119,7 @@ COMPANIONS = [page for page in PAGES if page not in OWN]
 def test_a_page_concludes_what_the_ledger_says(page):
     """Some pages whose claims take a moment; nbval makes every page anew, `make soak` all here."""
     made = findings.of_page(page, shown_on(page), RESULTS)
-    assert findings.conclusion(made) in printed(page)
+    assert findings.conclusion(made) in shown(page, "text/markdown")
     places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
     for place in places:
         assert findings.verdict_of(made, place) in VERDICTS
@@ -150,7 +145,7 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]
-    page = printed("verdicts", "text/plain")
+    page = "\n".join(shown("verdicts", "text/plain"))
     for row in rows:
         caption = f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
         line = next(
@@ -158,6 +153,6 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
         )
         assert f" {row['verdict']} " in line, line
         if row["n"]:
-            shown = f"{row['estimate']:.4f}".replace("-", "−")
-            assert shown in line or float(shown.replace("−", "-")) == 0
+            number = f"{row['estimate']:.4f}"
+            assert number.replace("-", "−") in line or float(number) == 0
     assert set(pd.DataFrame(rows)["paper"]) == set(PAPERS)

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ from sci_book.pipeline import matrix, pocket_data
 from sci_book.resources import ROOT
 from sci_book.results.records import write_records
 from sci_book.results.statistics import Interval
+from tests.report.committed import shown
 
 NAMES = ["pocket-qwen2vl", "mine"]
 SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
@@ -54,12 +54,6 @@ def only(made, label, method="SCI5", model="mine"):
     return cell
 
 
-def outputs(page, kind):
-    notebook = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4)
-    data = (out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", ()))
-    return [each[kind] for each in data if kind in each]
-
-
 class Lines(HTMLParser):
     """A table's numbers by model and probe, a list a line."""
 
@@ -96,23 +90,23 @@ def value(text):
 
 @pytest.fixture(scope="module")
 def committed():
-    (html,) = (text for text in outputs("matrix", "text/html") if 'table matrix"' in text)
+    (html,) = (text for text in shown("matrix", "text/html") if 'table matrix"' in text)
     column = matrix.AGAINST_BASE.index("SCI5")
     return {line: numbers[column] for line, numbers in Lines(html).of.items()}
 
 
 @pytest.mark.parametrize(("page", "line", "label"), CHAPTERS)
 def test_a_cell_is_its_chapters_number(committed, page, line, label):
-    claims = [text for text in outputs(page, "text/plain") if text.startswith("The claim, part")]
+    claims = [text for text in shown(page, "text/plain") if text.startswith("The claim, part")]
     assert len(claims) == len(SHOWN)
     sign = -1 if page == "cvqa_sci_shrinking" else 1  # it shows by how much the drop shrinks
-    for shown, text in zip(SHOWN, claims, strict=True):
+    for model, text in zip(SHOWN, claims, strict=True):
         number = re.search(rf"^{re.escape(line)}\s+(\S+)", text, re.MULTILINE)[1]
-        assert value(committed[shown, label]) == pytest.approx(sign * value(number), abs=0.0501)
+        assert value(committed[model, label]) == pytest.approx(sign * value(number), abs=0.0501)
 
 
 def test_the_papers_own_cells_are_those_of_its_tables(committed):
-    (gains,) = (text for text in outputs("table04_standard", "text/plain")
+    (gains,) = (text for text in shown("table04_standard", "text/plain")
                 if text.startswith(f"{SHOWN[0]}, in points") and "SCI5 − base" in text)  # fmt: skip
     for name in ("MMB-C", "MMB-E", "MME", "CCB", "MMS", "ViLP"):
         numbers = re.search(rf"^{name}\s.*", gains, re.MULTILINE)[0].replace("+", "")
@@ -211,8 +205,8 @@ def test_records_of_one_method_fill_its_own_cells(subjects, tmp_path):
 def test_a_page_and_a_terminal_show_the_same_numbers(made):
     html, cell = matrix.as_html(made), only(made, "BS, in B or S", "VCD")
     assert f"TIE <small>{matrix.costs()['TIE']:.2f} ×</small>" in html
-    shown = Lines(html).of[cell.shown, cell.label][matrix.AGAINST_BASE.index("VCD")]
-    assert value(shown) == pytest.approx(cell.change.estimate, abs=0.0501)
+    number = Lines(html).of[cell.shown, cell.label][matrix.AGAINST_BASE.index("VCD")]
+    assert value(number) == pytest.approx(cell.change.estimate, abs=0.0501)
     text = str(matrix.table(made, "mine"))
     assert f"{cell.change.estimate:.2f}".replace("-", "−") in text
     empty = matrix.draw([])

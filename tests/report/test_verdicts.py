@@ -51,11 +51,8 @@ def test_the_verdict_is_the_one_that_the_page_prints(tmp_path):
 
 
 def test_a_page_about_several_papers_has_a_verdict_for_each(tmp_path):
-    page = notebook(
-        tmp_path / "a.ipynb",
-        "**Verdict, Self-Critical Inference: fails.**",
-        "**Verdict, C-VQA: holds.**",
-    )
+    texts = ("**Verdict, Self-Critical Inference: fails.**", "**Verdict, C-VQA: holds.**")
+    page = notebook(tmp_path / "a.ipynb", *texts)
     found = {paper: verdicts.verdict_of(page, paper) for paper in ("sci", "cvqa", "edge")}
     assert found == {"sci": "fails", "cvqa": "holds", "edge": MISSING}
 

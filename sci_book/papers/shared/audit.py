@@ -78,7 +78,7 @@ class PrintedTables:
     def rows(self, table: str, **fields: str) -> pd.DataFrame:
         """The rows of a table with these fields."""
         frame = self.tables[table]
-        return frame[(frame[list(fields)] == list(fields.values())).all(axis=1)]
+        return frame[_with_fields(frame, fields)]
 
     def text(self, table: str, **fields: str) -> str:
         """The one value of these fields, as printed.
@@ -98,6 +98,10 @@ class PrintedTables:
     def quote(self, name: str) -> float:
         """A number of the text."""
         return float(self.quotes[name])
+
+
+def _with_fields(frame: pd.DataFrame, fields: Mapping[str, str]) -> pd.Series:
+    return (frame[list(fields)] == list(fields.values())).all(axis=1)
 
 
 def agreement(fits: object) -> Verdict:
@@ -124,8 +128,6 @@ def counts_behind(percent: float, n: int, slack: float, above: float | None = No
     """Every number of n rows whose share may be printed as a percentage.
 
     Args:
-        percent: as printed.
-        n: rows.
         slack: points by which a share may lie below or above it.
         above: points by which it may lie above; as `slack` unless given.
     """
@@ -145,9 +147,10 @@ def counts_printed(percent: str, n: int, *, twice: bool = False) -> list[int]:
 
 def sum_finding(place: str, total: str, parts: Sequence[str], weights: Sequence[float]) -> Finding:
     """A printed sum against its printed parts, each of which is rounded."""
-    value = sum(weight * float(part) for weight, part in zip(weights, parts, strict=True))
-    slack = sum(abs(w) * half_unit(part) for w, part in zip(weights, parts, strict=True))
-    terms = " + ".join(f"{w:g} × {part}" for w, part in zip(weights, parts, strict=True))
+    pairs = list(zip(weights, parts, strict=True))
+    value = sum(weight * float(part) for weight, part in pairs)
+    slack = sum(abs(weight) * half_unit(part) for weight, part in pairs)
+    terms = " + ".join(f"{weight:g} × {part}" for weight, part in pairs)
     agree = abs(value - float(total)) <= slack + half_unit(total) + EPSILON
     return Finding(place, total, f"{terms} = {value:.4g}", agreement(agree))
 
@@ -177,17 +180,17 @@ def in_question(
     marks = [mark for f in findings if f.verdict == INCONSISTENT for mark in f.marks]
     reasons = {}
     for name, frame in tables.items():
-        lists: list[list[str]] = [[] for _ in range(len(frame))]
+        found: list[dict[str, None]] = [{} for _ in range(len(frame))]
         for mark in marks:
             if mark.table != name:
                 continue
-            same = (frame[list(mark.fields)] == list(mark.fields.values())).all(axis=1)
+            same = _with_fields(frame, mark.fields)
             if not same.any():
                 raise LookupError(f"{name} has no number at {dict(mark.fields)}.")
             for place in same.to_numpy().nonzero()[0]:
-                lists[place] += [mark.reason] * (mark.reason not in lists[place])
-        if any(lists):
-            reasons[name] = pd.Series(list(map(tuple, lists)), index=frame.index)
+                found[place][mark.reason] = None
+        if any(found):
+            reasons[name] = pd.Series(list(map(tuple, found)), index=frame.index)
     return reasons
 
 
@@ -225,9 +228,7 @@ def summary(
 ) -> str:
     """Sentences: how many printed numbers and findings there are, how many are in question.
 
-    Args:
-        tables, title: as `redraw` takes them.
-        findings: all checks of the paper.
+    Arguments as of `redraw`; `findings` are all checks of the paper.
     """
     reasons = in_question(tables, findings)
     numbers = sum(map(len, tables.values()))
@@ -323,4 +324,4 @@ def verdict_of(findings: Iterable[Finding]) -> str:
     verdicts = {finding.verdict for finding in findings}
     if INCONSISTENT in verdicts:
         return "fails"
-    return "inconclusive" if UNTOLD in verdicts or not verdicts else "holds"
+    return "holds" if verdicts == {CONSISTENT} else "inconclusive"

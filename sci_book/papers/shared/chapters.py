@@ -145,10 +145,6 @@ class Subject:
     def _right(self) -> dict[Method, np.ndarray]:
         return {}
 
-    def mean(self, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
-        """The mean of the values of some rows (a mask) with its cluster bootstrap interval."""
-        return cluster_bootstrap(values[rows], self.groups[rows], level=level)
-
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
         sets = subsets(self.records, quantifier)
@@ -200,10 +196,7 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
 def companions(models: Sequence[str], folder: str | Path, paper: str, title: str) -> Found:
     """The models of a companion's chapter that have records of it; the others are named.
 
-    Args:
-        models: names, paths or hub ids.
-        folder: of the book's records; the companion's lie in the folder `paper` below it.
-        title: of the companion, in sentences.
+    The companion's records lie in the folder `paper` below `folder`, the book's.
     """
     present, absent = [], []
     for name in dict.fromkeys(Path(model).name for model in models):
@@ -330,6 +323,11 @@ def row(
         "high": shown.high,
         "verdict": word,
     }
+
+
+def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
+    """The share of the rows `among` that are in `mask`, with its cluster bootstrap interval."""
+    return cluster_bootstrap(mask[among], clusters[among], level=level)
 
 
 def levels(frame: pd.DataFrame, **options) -> Table:

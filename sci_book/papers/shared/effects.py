@@ -41,22 +41,15 @@ def effect_of_rows(what: str, claim: Side, values: Rows, clusters: Rows) -> Effe
 
 
 def effect_frames(effects: Mapping[str, Sequence[Effect]]) -> dict[str, pd.DataFrame]:
-    """The lines of each model as rows of `tables.compare`, with `p` (Holm's) and `claim`.
-
-    Args:
-        effects: of every model of a page, by its name.
-    """
+    """The lines of each model of a page as rows of `tables.compare`, with `p` (Holm's), `claim`."""
     level = simultaneous_level(0.95, max(1, sum(map(len, effects.values()))))
     adjusted = iter(holm([e.p for lines in effects.values() for e in lines if not np.isnan(e.p)]))
-    return {
-        model: frame_of(
-            {
-                effect.what: row(effect.interval(level), claim=effect.claim)
-                | {"p": effect.p if np.isnan(effect.p) else next(adjusted), "claim": effect.claim}
-                for effect in lines
-            },
-            "p",
-            "claim",
-        )
-        for model, lines in effects.items()
-    }
+    frames = {}
+    for model, lines in effects.items():
+        rows = {}
+        for effect in lines:
+            p = effect.p if np.isnan(effect.p) else next(adjusted)
+            shown = row(effect.interval(level), claim=effect.claim)
+            rows[effect.what] = {**shown, "p": p, "claim": effect.claim}
+        frames[model] = frame_of(rows, "p", "claim")
+    return frames

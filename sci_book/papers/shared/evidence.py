@@ -50,7 +50,6 @@ class Paired(Sample):
     """A mean of rows' differences: a `Sample` without ends where all of its draws are alike."""
 
     def interval(self, level: float) -> Interval:
-        """The estimate with its bootstrap interval."""
         return drop_equal_bounds(super().interval(level))
 
 
@@ -85,10 +84,11 @@ class Evidence:
         """
         if self.measured is None:
             return pd.DataFrame()
-        rows = self.measured["frame"]
-        known = rows["model"] == self.subject.name.removeprefix("pocket-")
-        keep = known & (rows["image_tokens"] == 320) & (rows["batch"] == 1)
-        return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]
+        size = self.subject.name.removeprefix("pocket-")
+        return self.measured["frame"].query(
+            f"model == {size!r} and image_tokens == 320 and batch == 1 and new_tokens == 5 "
+            "and cache in ['none', 'warm']"
+        )
 
     def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""

@@ -26,8 +26,6 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     None where there are none, or none on these rows.
 
     Args:
-        subject: a model with its ordinary records.
-        folder: of the extended records.
         variant: "" for more rounds, another noise, or `CHEAPER` for cheaper rounds.
 
     Raises:

@@ -124,26 +124,6 @@ def estimates(
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def rounds_by_token(
-    ax: Axes, logits: Mapping[str, Sequence[Real]], tokens: Sequence[str], *, ylabel: str
-) -> None:
-    """Grouped bars: for each token, one bar a round (or a combined quantity).
-
-    Args:
-        logits: values by round name, one a token; names without a colour of their own are grey.
-        tokens: the tokens' text, as the reader should see it.
-    """
-    width = 0.8 / len(logits)
-    for place, (name, values) in enumerate(logits.items()):
-        offsets = [i - 0.4 + width * (place + 0.5) for i in range(len(tokens))]
-        ax.bar(offsets, values, width, color=_COLOURS.get(name, "#6b7280"), label=name)
-    ax.axhline(0, color=INK, linewidth=0.8)
-    ax.set_xticks(range(len(tokens)), list(tokens))
-    ax.grid(axis="x", visible=False)
-    ax.set_ylabel(ylabel)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
 class Pictures(NamedTuple):
     """Captioned pictures as they stand on a page: HTML."""
 

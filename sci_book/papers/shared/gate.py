@@ -51,10 +51,7 @@ def _judged_on(path: Path, records: Records) -> tuple[Records, dict]:
 def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str, str]:
     """By condition, its state if that is not "met": "not met" or "undecided"; "" where it is met.
 
-    Args:
-        records: of DRBench; None if it has none.
-        path: of their file.
-        paper: accuracy in percent of the paper's model, if this one stands for one.
+    Arguments as of `measured`; `records` is None for a model without any of DRBench.
     """
     if records is None:
         spec = conditions.load_conditions()
@@ -67,9 +64,7 @@ def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str,
 def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -> str:
     """What keeps a claim from being judged, "rewording not met, dummy undecided"; "" if nothing.
 
-    Args:
-        rests_on: conditions.
-        models: `unmet` of the models that must meet them, by name.
+    `models` holds `unmet`, by name, of the models that must meet what it rests on.
     """
     obstacles = []
     for model, states in models.items():

@@ -61,9 +61,8 @@ def ordered_pairs(scores: Rows, right: Rows, groups: Rows, level: float = 0.95) 
     The area under the ROC curve, ties counted as halves, with its cluster bootstrap interval.
 
     Args:
-        scores: one finite number a row.
+        scores: finite.
         right: 1 or 0 a row, of both some.
-        groups: one label a row; whole groups are drawn.
     """
     scores, right = np.asarray(scores, dtype=float), np.asarray(right, dtype=float)
     codes, names = pd.factorize(np.asarray(groups, dtype=object))

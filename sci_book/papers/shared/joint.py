@@ -58,12 +58,7 @@ class Joint(NamedTuple):
 def joint(
     columns: np.ndarray, clusters: np.ndarray, replicates: int = REPLICATES, seed: int = 0
 ) -> Joint:
-    """Resample the means of many columns together, whole clusters drawn with replacement.
-
-    Args:
-        columns: [columns, rows], finite.
-        clusters: one label a row.
-    """
+    """Resample the means of `columns [columns, rows]` together, whole clusters with replacement."""
     count, rows = columns.shape
     if not rows:
         nothing = np.full((1, count), np.nan)

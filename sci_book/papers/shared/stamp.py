@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import os
 import platform
+import re
 import time
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -51,18 +52,16 @@ def checksum(paths: Iterable[Path]) -> str:
             if file.suffix == ".pyc":
                 continue
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            digest.update(f"{name}\0{file.stat().st_size}\0".encode())
-            with file.open("rb") as stream:
-                while block := stream.read(1 << 20):
-                    digest.update(block)
+            content = file.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
     return digest.hexdigest()[:16]
 
 
 def locked_versions() -> dict[str, str]:
     """Package versions by lower-case name, as pinned in the lock."""
-    lock = LOCK.read_text(encoding="utf-8")
-    pins = (line.strip().split("==") for line in lock.splitlines())
-    return {pin[0].lower(): pin[1] for pin in pins if len(pin) == 2}
+    pins = re.findall(r"^(\S+)==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name.lower(): version for name, version in pins}
 
 
 def provenance(
@@ -93,19 +92,16 @@ def provenance(
 
 def begin() -> float:
     """Give a chapter's figures the book's style and start its clock, for `circumstances`."""
-    from sci_book.papers.shared.figures import (
-        use_style,  # slow to import, and commands use this module
-    )
+    from sci_book.papers.shared import figures  # slow to import, and commands use this module
 
-    use_style()
+    figures.use_style()
     return time.perf_counter()
 
 
 def circumstances(began: Real) -> Table:
-    """What varies between honest runs: date, device, duration, state of the files. Names no host.
+    """What varies between honest runs since `begin`: date, device, duration, state of the files.
 
-    Args:
-        began: when the chapter did, by the clock of `begin`.
+    Names no host.
     """
     lines = {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",

@@ -58,6 +58,10 @@ class Outcome(NamedTuple):
         """1 or 0 for every row: `read` if enough of `rows` are settled, or else `most`."""
         return (self.read if self.enough(rows) else self.most).astype(float)
 
+    def shown(self, rows: np.ndarray) -> np.ndarray:
+        """`as_shown` of these rows alone."""
+        return self.as_shown(rows)[rows]
+
 
 def outcome(subject: Subject, method: Method) -> Outcome:
     """The outcome of a method: as decoded, if the records hold it, or else replayed.
@@ -123,7 +127,6 @@ def beside_paper(
         right: outcomes by row of the table; `labels` say how each row is shown.
         paper: the paper's percentages, by row and question type.
         members: membership in the subset, its only column.
-        caption: what is shown; the numbers of rows are added to it.
     """
     right = {**right, **null_outcomes(subject.records)}
     paper = paper.reindex([*paper.index, *(row for row in right if row not in paper.index)])
@@ -135,9 +138,7 @@ def beside_paper(
     caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
     table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
     total = cells.loc["Overall"].loc[rows]
-    table.frame["Overall", "95 % interval"] = [
-        interval(low, high) for low, high in zip(total["low"], total["high"], strict=True)
-    ]
+    table.frame["Overall", "95 % interval"] = list(map(interval, total["low"], total["high"]))
     return replace(table, frame=table.frame.rename(index=labels).rename_axis(index=None))
 
 
@@ -162,10 +163,10 @@ def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subjec
         also: shown beside it, those that have records in the same folder.
         folder: of the records, as in `chapters.subjects`.
     """
-    beside = [name for name in also if (located(folder) / f"{Path(name).name}.parquet").is_file()]
-    return chapters.subjects(
-        list(dict.fromkeys(Path(name).name for name in (model, *beside))), folder
-    )
+    names = dict.fromkeys(Path(name).name for name in (model, *also))
+    first, *beside = names
+    beside = [name for name in beside if (located(folder) / f"{name}.parquet").is_file()]
+    return chapters.subjects([first, *beside], folder)
 
 
 def panels(

@@ -131,7 +131,6 @@ def compare(
         frame: rows labelled by its index, with columns `paper`, `reproduced` (numbers in the
             paper's unit), `n` (rows behind `reproduced`), `low`, `high` (ends of its 95 %
             interval), `verdict` (one of `VERDICTS`, or missing where nothing is claimed).
-        name, caption: of the `Table`.
         ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
             a pocket model's number is not taken for the paper's model.
         paper: whether the paper has such numbers; without it they and the difference are left out.
@@ -169,7 +168,6 @@ def side_by_side(
     name: str,
     caption: str,
     ours: str,
-    decimals: int = 2,
 ) -> Table:
     """One row a method; under each metric, the paper's number and ours.
 
@@ -181,8 +179,8 @@ def side_by_side(
     columns = {}
     for metric in reproduced.columns:
         levels = metric if isinstance(metric, tuple) else (metric,)
-        columns[(*levels, "paper")] = [number(value, decimals) for value in paper[metric]]
-        columns[(*levels, ours)] = [number(value, decimals) for value in reproduced[metric]]
+        columns[(*levels, "paper")] = list(map(number, paper[metric]))
+        columns[(*levels, ours)] = list(map(number, reproduced[metric]))
     return Table(name, pd.DataFrame(columns, index=reproduced.index), caption)
 
 

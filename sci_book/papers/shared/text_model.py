@@ -51,12 +51,8 @@ class TextModel(Protocol):
 
 
 def text_model(name: str, url: str = "") -> TextModel | None:
-    """The text model that a parameter names, if any.
-
-    Args:
-        name: a folder or hub id of a local text model, or a name that the endpoint knows; empty
-            for none.
-        url: of an OpenAI-compatible endpoint; empty for a local model.
+    """The text model that a parameter names: a folder or hub id, or, with a `url`, a name that
+    this OpenAI-compatible endpoint knows; none for the empty name.
     """
     if not name:
         return None
@@ -170,9 +166,6 @@ class Endpoint:
 
 class LocalTextModel:
     """A causal language model on this machine, decoded greedily; safetensors, no remote code.
-
-    Args:
-        path: a folder or a hub id, as `AutoModelForCausalLM` takes it.
 
     A prompt that leaves no room for an answer in the model's context is a failed completion.
     """

@@ -68,11 +68,10 @@ def devices(results: Mapping[str, dict]) -> Table:
             "torch": result["versions"]["torch"],
             "transformers": result["versions"]["transformers"],
         }
-        if (result := results.get(kind))
-        else dict.fromkeys(("device", "type", "torch", "transformers"), NOT_MEASURED)
-        for kind in ("CPU", "GPU")
+        for kind, result in results.items()
     }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index").reindex(["CPU", "GPU"])
+    frame = frame.fillna(NOT_MEASURED)
     return plain(frame, name="devices", caption="Devices and versions of the measurements")
 
 
@@ -87,7 +86,10 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
         for method in METHODS:
             line = {"paper, A800": number(printed[batched, method])}
             for kind in ("CPU", "GPU"):
-                line |= _protocol_cells(results.get(kind), kind, method, batched)
+                if kind in results:
+                    line |= _protocol_cells(results[kind], method, batched)
+                else:
+                    line[kind] = NOT_MEASURED
             lines[f"{method}, {way}"] = line
     frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
     caption = "Time in multiples of the base, medians; one question, five tokens; by image tokens"
@@ -107,10 +109,11 @@ def joined(results: Mapping[str, dict], tokens: float, image_tokens: int) -> str
         "image tokens"
     )
     for kind, result in results.items():
-        if image_tokens not in set(grid(result).index.unique("image_tokens")):
+        if image_tokens not in grid(result).index.unique("image_tokens"):
             continue
-        rows = ungated(result, image_tokens).query("method == 'SCI7' and new_tokens == 5")
-        for row in rows.query("batch == 1").to_dict("records"):
+        rows = ungated(result, image_tokens)
+        rows = rows.query("method == 'SCI7' and new_tokens == 5 and batch == 1")
+        for row in rows.to_dict("records"):
             line += (
                 f", and takes **{number(row['ratio_median'])}** times as long "
                 f"{interval(row['ratio_q1'], row['ratio_q3'])} ({kind}, sizes of {row['model']})"
@@ -125,18 +128,12 @@ def _printed_ratios() -> pd.Series:
     return ratios.set_index(["batched", "method"])["value"].astype(float)
 
 
-def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -> dict[str, str]:
-    if result is None:
-        return {kind: NOT_MEASURED}
-    rows = result["frame"]
+def _protocol_cells(result: dict, method: str, batched: str) -> dict[str, str]:
     strategy, prompts = ("naive_batch", "identical") if batched == "yes" else ("sequential", "own")
-    rows = rows[
-        (rows["method"] == method)
-        & (rows["strategy"] == strategy)
-        & (rows["prompts"] == prompts)
-        & (rows["new_tokens"] == 5)
-        & (rows["batch"] == 1)
-    ]
+    rows = result["frame"].query(
+        f"method == {method!r} and strategy == {strategy!r} and prompts == {prompts!r} "
+        "and new_tokens == 5 and batch == 1"
+    )
     return {
         f"{row.model}, {row.image_tokens}": number(row.ratio_median) for row in rows.itertuples()
     }
@@ -147,8 +144,7 @@ def grid(result: dict) -> pd.DataFrame:
 
     A gate that was made to find questions decided is a way of its own, with their share.
     """
-    rows = result["frame"]
-    rows = rows[(rows["data"] == "made up") & (rows["prompts"] == "own")]
+    rows = result["frame"].query("data == 'made up' and prompts == 'own'")
     shares = rows["decided"].fillna(0.0) if "decided" in rows else [0.0] * len(rows)
     way = []
     for strategy, cache, share in zip(rows["strategy"], rows["cache"], shares, strict=True):
@@ -170,11 +166,9 @@ def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
 
 
 def draw_ratios(ax: Axes, result: dict, setting: tuple, claimed: Mapping[str, float]) -> None:
-    """One setting: the ways of decoding, a point a method, with quartiles.
+    """One `SETTING`: the ways of decoding, a point a method, with quartiles.
 
-    Args:
-        setting: sizes of which model, image tokens, batch and new tokens.
-        claimed: by method, the most that is claimed of two phases with black kept.
+    `claimed` is, by method, the most that is claimed of two phases with black kept.
     """
     rows = grid(result).loc[setting]
     places = np.arange(len(METHODS))
@@ -219,18 +213,16 @@ def ungated(result: dict, image_tokens: int) -> pd.DataFrame:
 
 def on_pocket_data(result: dict) -> pd.DataFrame:
     """The rows of `generate` on the pocket twins."""
-    rows = result["frame"]
-    return rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
+    return result["frame"].query("data == 'pocket' and strategy != 'base'")
 
 
 def roofline(result: dict, image_tokens: int) -> Table:
     """How fast the arithmetic runs, beside the fastest this device does: a large matrix product."""
     peak = result["settings"]["matmul_gflops"]
-    rows = result["frame"]
-    keep = (rows["data"] == "made up") & (rows["prompts"] == "own") & rows["cache"].ne("cold")
-    rows = rows[
-        keep & (rows["image_tokens"] == image_tokens) & (rows["method"].isin(["base", "SCI7"]))
-    ]
+    rows = result["frame"].query(
+        "data == 'made up' and prompts == 'own' and cache != 'cold' "
+        f"and image_tokens == {image_tokens} and method in ['base', 'SCI7']"
+    )
     rate = rows["gflop"] / rows["seconds_median"]
     frame = pd.DataFrame(
         {
@@ -257,11 +249,9 @@ def terms(result: dict, image_tokens: int) -> Table:
     Arithmetic is at the base's own rate; a call more costs what a call with one token takes. What
     is left is arithmetic at another rate (masked attention, small products), and copies.
     """
-    rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
-    plain_rows = result["frame"]
-    plain_rows = plain_rows[plain_rows["strategy"] == "base"].set_index(SETTING)
+    plain_rows = result["frame"].query("strategy == 'base'").set_index(SETTING)
     lines = {}
-    for row in rows.reset_index().to_dict("records"):
+    for row in ungated(result, image_tokens).to_dict("records"):
         base = plain_rows.loc[row["model"], image_tokens, row["batch"], row["new_tokens"]]
         arithmetic = row["gflop"] / base["gflop"] - 1
         calls = row["calls"] - base["calls"]

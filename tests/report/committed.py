@@ -1,0 +1,16 @@
+"""What committed pages show."""
+
+import nbformat
+
+from sci_book.resources import ROOT
+
+
+def outputs(page):
+    """What the cells of a page put out, each by its kind."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4)
+    return [out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", ())]
+
+
+def shown(page, kind):
+    """All of one kind."""
+    return [data[kind] for data in outputs(page) if kind in data]
