@@ -13,6 +13,7 @@ from sci_book.papers.shared.evidence import Evidence
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import REWRITES, rewrite
+from tests.rows import answers, sample
 
 NAMES = ["original", *ROUNDS, "black", "noise500"]
 TRUTH = {"mcq": "ABCD", "yesno": ["yes", "no"], "short": ["red", "blue"]}
@@ -34,18 +35,14 @@ def records_of(types, model="pocket-qwen2vl", seed=0):
     for place, question_type in enumerate(types):
         row = row_of(place, question_type)
         spoilt = place == len(types) - 1
-        line = {
-            "dataset": row.dataset, "index": place, "position": place, "group": row.group,
-            "image_hash": "", "question_type": question_type, "category": "", "truth": row.answer,
-            "options": "".join(row.options), "prompt_tokens": 1, "nodes": [],
-            "prompt_hash": prompt_tables.prompt_hash(row, FAMILY, ROUNDS),
-            "error": "RowError" if spoilt else None,
-        }  # fmt: skip
-        for name in [] if spoilt else NAMES:
-            answer = rng.choice([*TRUTH[question_type], row.answer, None])
-            text = answer or "what"
-            line |= {f"tokens:{name}": [0], f"text:{name}": text, f"parsed:{name}": answer}
-        built.append(line)
+        line = sample(
+            place, dataset=row.dataset, group=row.group, question_type=question_type,
+            truth=row.answer, options="".join(row.options),
+            prompt_hash=prompt_tables.prompt_hash(row, FAMILY, ROUNDS),
+            error="RowError" if spoilt else None,
+        )  # fmt: skip
+        said = [*TRUTH[question_type], row.answer, None]
+        built.append(line if spoilt else line | answers({n: rng.choice(said) for n in NAMES}))
     stamp = {
         "schema": 1, "model": model, "family": FAMILY, "revision": "r", "rounds": NAMES,
         "rows": "same", "methods": [], "datasets": {"made": "sum"}, "eos": [9],
