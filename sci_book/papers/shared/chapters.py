@@ -145,6 +145,10 @@ class Subject:
     def _right(self) -> dict[Method, np.ndarray]:
         return {}
 
+    def mean(self, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
+        """The mean of the values of some rows (a mask) with its cluster bootstrap interval."""
+        return cluster_bootstrap(values[rows], self.groups[rows], level=level)
+
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
         sets = subsets(self.records, quantifier)
@@ -323,11 +327,6 @@ def row(
         "high": shown.high,
         "verdict": word,
     }
-
-
-def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
-    """The share of the rows `among` that are in `mask`, with its cluster bootstrap interval."""
-    return cluster_bootstrap(mask[among], clusters[among], level=level)
 
 
 def levels(frame: pd.DataFrame, **options) -> Table:

@@ -58,10 +58,6 @@ class Outcome(NamedTuple):
         """1 or 0 for every row: `read` if enough of `rows` are settled, or else `most`."""
         return (self.read if self.enough(rows) else self.most).astype(float)
 
-    def shown(self, rows: np.ndarray) -> np.ndarray:
-        """`as_shown` of these rows alone."""
-        return self.as_shown(rows)[rows]
-
 
 def outcome(subject: Subject, method: Method) -> Outcome:
     """The outcome of a method: as decoded, if the records hold it, or else replayed.
