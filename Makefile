@@ -67,4 +67,4 @@ book: $(STAMP)
 	@echo "$(CURDIR)/_build/html/index.html"
 
 pages: $(STAMP)
-	$(BIN)/python -m pytest -q tests/browser
+	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 tests/browser

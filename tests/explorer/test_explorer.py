@@ -134,7 +134,19 @@ EVERY_QUESTION = """async () => {
 }"""
 
 
-def test_every_question_is_shown_with_its_answers(opened):
+@pytest.fixture(scope="module")
+def questions(browser, page_file):
+    """What the page says of each question when it is chosen."""
+    page = browser.new_page()
+    problems = watched(page)
+    page.goto(page_file.as_uri())
+    page.wait_for_selector("[data-part=accuracy] td")
+    yield page.evaluate(EVERY_QUESTION)
+    page.close()
+    assert not problems
+
+
+def test_every_question_is_shown_with_its_answers(questions):
     """And the base's answer beside SCI5's is what the rule chose the question for."""
     outcome = {
         ("wrong", "right"): "corrected",
@@ -142,9 +154,8 @@ def test_every_question_is_shown_with_its_answers(opened):
         ("right", "right"): "right before and after",
         ("wrong", "wrong"): "wrong before and after",
     }
-    shown = opened().evaluate(EVERY_QUESTION)
-    assert 80 <= len(shown) <= 130 and any(each["steps"] for each in shown)
-    for each in shown:
+    assert 80 <= len(questions) <= 130 and any(each["steps"] for each in questions)
+    for each in questions:
         base, _, sci5 = each["verdicts"]
         if "not settled by the records" not in (base, sci5):
             assert outcome[base, sci5] in each["said"]
@@ -222,10 +233,10 @@ def test_an_address_with_a_mistake_is_said_and_the_rest_is_shown(address, said, 
     assert page.get_attribute("[data-method=SCI5]", "aria-pressed") == "true"
 
 
-def test_free_answers_are_followed_token_by_token(opened):
+def test_free_answers_are_followed_token_by_token(opened, questions):
     page = opened()
-    several = [place for place, each in enumerate(page.evaluate(EVERY_QUESTION)) if each["steps"]]
-    page.select_option("[data-part=question]", index=several[0])
+    several = next(place for place, each in enumerate(questions) if each["steps"])
+    page.select_option("[data-part=question]", index=several)
     first = page.inner_text("[data-part=rounds]")
     page.click("[data-step='1']")
     assert page.get_attribute("[data-step='1']", "aria-pressed") == "true"

@@ -13,11 +13,16 @@ SET = "pocket"
 
 def draw(say: Callable[[str], None] = print) -> None:
     """Draw those of the six twins that are missing, and check all by their manifests."""
+    draw_missing(say)
+    load_dataset(SET)
+
+
+def draw_missing(say: Callable[[str], None] = print) -> None:
+    """Draw those of the six twins that are missing; `load_dataset` checks what it loads."""
     from sci_book.pocket import twins
 
     with one_at_a_time(DATA):
         twins.make(DATA, say)
-    load_dataset(SET)
 
 
 def _tested() -> Tested:

@@ -42,7 +42,7 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         data: the data set that the records are of; the pocket twins are drawn if missing.
     """
     if data == paper.SET:
-        paper.draw()
+        paper.draw_missing()
     try:
         loaded = subjects(models, records)
         replays = {subject.name: Replay(subject.records) for subject in loaded}
