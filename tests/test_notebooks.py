@@ -14,7 +14,6 @@ from sci_book.pipeline.notebooks import (
     ChapterError,
     NotebookError,
     execute,
-    load_parameters,
     parameter_names,
     read_source,
 )
@@ -129,13 +128,6 @@ def test_every_figure_has_a_caption_and_says_what_it_shows(source):
         (said,) = re.findall(r'<figure class="shown"[^>]*>?[^>]* aria-label="([^"]*)"', page)
         (caption,) = re.findall(r"<figcaption>(.+)</figcaption>", page)
         assert len(said) >= 40 and len(caption) >= 40 and caption[-1] == "." and said[-1] == "."
-
-
-def test_parameter_files_name_known_parameters():
-    """notebooks/params/*.yaml: each name is a parameter of at least one chapter."""
-    known = {name for source in SOURCES for name in parameter_names(read_source(source))}
-    for path in (ROOT / "notebooks" / "params").glob("*.yaml"):
-        assert set(load_parameters(path)) <= known, f"{path.name}: no chapter has such a parameter"
 
 
 @pytest.fixture(scope="module")

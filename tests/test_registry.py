@@ -1,4 +1,4 @@
-"""A paper is what its description says; nothing else lists the papers."""
+"""A paper is what its description says; code takes the list of papers from the registry."""
 
 from dataclasses import replace
 from pathlib import Path

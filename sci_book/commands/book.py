@@ -62,7 +62,7 @@ def notebook(
     name: Annotated[str, Argument(help="A chapter's file name, such as 00_quickstart.")],
     out: Annotated[Path, Option(help="Folder for the executed notebook.")],
     params: Annotated[
-        Path | None, Option(help="YAML file of parameters, as in notebooks/params/.")
+        Path | None, Option(help="YAML file of parameters, each a line `name: value`.")
     ] = None,
     set_: Annotated[list[str] | None, Option("--set", help="One parameter, as name=value.")] = None,
 ) -> None:
