@@ -70,8 +70,10 @@ def scores(
                 "pass them, or use dataclasses.replace(M3ID, clock='generated')"
             )
         score = m3id_logits(Z, prompt_tokens.to(Z.device) + step, M3ID_DECAY)
-    else:
+    elif method.rule == "sci":
         score = sci_logits(Z, len(method.textual), method.tau1, method.tau2)
+    else:
+        raise NotImplementedError(f"the rule {method.rule!r} has no equation in `scoring.scores`")
     if not torch.isfinite(score).all():
         raise FloatingPointError(
             f"the scores of {method.name} overflow {score.dtype} at step {step}; finite scores "

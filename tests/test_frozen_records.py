@@ -24,7 +24,7 @@ from sci_book.run.verify import verify_subset
 from tests.soak import TIMES
 
 SHARE = 10 if TIMES > 1 else 120  # one row of so many
-TEXTS = 1 if TIMES > 1 else 8  # one distinct answer of so many is read again
+TEXTS = 1 if TIMES > 1 else 16  # one distinct answer of so many is read again
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -91,7 +91,7 @@ FILES = [
 )
 def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
     edge = file.parent.name == "edge"  # its small sets have few question groups
-    found = list(frozen_records.verify(checkpoint, file, share=20 if edge else 40))
+    found = list(frozen_records.verify(checkpoint, file, share=20 if edge else 80))
     assert len(found) == (3 if edge else 1)
     for each in found:
         print(each.summary())

@@ -318,7 +318,7 @@ def test_what_a_relation_promises_is_seen_to_be_broken():
 
 
 def test_every_table_is_made_without_models_and_every_figure_with_some(frozen):
-    made = answers.answers(frozen)
+    made = answers.answers(frozen[:1])  # nbval makes them with both
     family = effects.family(made)
     for some, lines in ((made, family), ([], effects.family([]))):
         assert len(tasks.table05(some).frame) == 1 + len(some)
