@@ -21,12 +21,16 @@ def first_node(tokens, logits, log_norm=None):
             "log_norm": log_norm, "outside": [-99.0] * len(logits)}  # fmt: skip
 
 
-def answers(words, tokens=None):
-    """What each policy answers, in one token where `tokens` has the word's."""
+def answers(words, tokens=None, unread=()):
+    """What each policy answers, in one token where `tokens` has the word's.
+
+    None and the words `unread` are read as no answer.
+    """
     row = {}
     for name, word in words.items():
         row[f"tokens:{name}"] = [tokens[word]] if tokens else []
-        row[f"text:{name}"], row[f"parsed:{name}"] = word or "", word
+        row[f"text:{name}"] = word or ""
+        row[f"parsed:{name}"] = None if word in unread else word
     return row
 
 

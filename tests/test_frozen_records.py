@@ -1,6 +1,7 @@
 """The frozen records still come out of this code: a hash-fixed part is decoded anew.
 
-One row in 120 here, a tenth in `make soak` and in `make reproduce`.
+One row in 120 here, a tenth in `make soak` and in `make reproduce`; of the companions' small
+sets one in 40 or 20.
 """
 
 import json
@@ -24,7 +25,7 @@ from sci_book.run.verify import verify_subset
 from tests.soak import TIMES
 
 SHARE = 10 if TIMES > 1 else 120  # one row of so many
-TEXTS = 1 if TIMES > 1 else 16  # one distinct answer of so many is read again
+TEXTS = 1 if TIMES > 1 else 8  # one distinct answer of so many is read again
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -91,7 +92,7 @@ FILES = [
 )
 def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
     edge = file.parent.name == "edge"  # its small sets have few question groups
-    found = list(frozen_records.verify(checkpoint, file, share=20 if edge else 80))
+    found = list(frozen_records.verify(checkpoint, file, share=20 if edge else 40))
     assert len(found) == (3 if edge else 1)
     for each in found:
         print(each.summary())

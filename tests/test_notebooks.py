@@ -14,6 +14,7 @@ from sci_book.pipeline.notebooks import (
     ChapterError,
     NotebookError,
     execute,
+    load_parameters,
     parameter_names,
     read_source,
 )

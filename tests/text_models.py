@@ -1,17 +1,21 @@
 """A text model for tests."""
 
-from itertools import cycle
+from itertools import repeat
 
 from sci_book.papers.shared.text_model import Completion
 
 
-class Scripted:
-    """Says these texts, or gives these completions, in turn; `prompts` is what it was asked."""
+class ScriptedTextModel:
+    """Says these texts, or gives these completions, in turn; one alone, to every prompt.
+
+    `prompts` is what it was asked.
+    """
 
     name = "scripted"
 
     def __init__(self, *replies):
-        self.replies, self.prompts = cycle(replies), []
+        self.replies = repeat(*replies) if len(replies) == 1 else iter(replies)
+        self.prompts = []
 
     def complete(self, prompts):
         self.prompts += prompts

@@ -1,4 +1,4 @@
-"""Set the drawings of the text's own files into the page, so that their colours follow its theme."""
+"""Set the drawings of the text's own files into the page, so that their colours follow it."""
 
 from html import escape
 from pathlib import Path

@@ -5,7 +5,6 @@ is by its chapter's measure. Of a single cell nothing is claimed, and its interv
 with 95 %; `conclusion` judges one method over all probes.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -69,7 +68,12 @@ class Probe:
         """What the measure says of a method; nothing where the records do not settle it."""
         if evidence is None:
             return []
-        filled = json.loads(json.dumps(self.arguments).replace(METHOD, method))
+        filled = {
+            key: [text.replace(METHOD, method) for text in value]
+            if isinstance(value, list)
+            else value.replace(METHOD, method)
+            for key, value in self.arguments.items()
+        }
         try:
             return PAPERS[self.paper].measures[self.measure](evidence, **filled)
         except RecordsError:  # a method or a round that was not recorded

@@ -6,7 +6,7 @@ sign, a lamp that is on. Training draws the usual value more often (`skew`), whi
 language prior to lean on; evaluation asks as often where the prior is wrong. The phenomena of the
 five papers so have a cause that is known here, and only here.
 
-This file knows nothing of pictures (`draw.py`) or words (`questions.py`).
+This file knows nothing of pictures (`draw.py`) or questions (`questions.py`).
 """
 
 from __future__ import annotations

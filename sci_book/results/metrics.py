@@ -48,7 +48,11 @@ def accuracy(outcome: np.ndarray, kind: np.ndarray, rows: np.ndarray) -> dict[st
 
 
 def accuracy_table(
-    outcomes: Mapping[str, np.ndarray], frame: pd.DataFrame, subsets: pd.DataFrame
+    outcomes: Mapping[str, np.ndarray],
+    frame: pd.DataFrame,
+    subsets: pd.DataFrame,
+    *,
+    level: float = 0.95,
 ) -> pd.DataFrame:
     """Accuracy of every method on every subset and question type, in long form.
 
@@ -68,7 +72,7 @@ def accuracy_table(
             for name in KINDS:
                 mask = subsets[subset].to_numpy() & np.isfinite(outcome)
                 mask &= np.isin(kind, KINDS[:2] if name == "Overall" else name)
-                interval = cluster_bootstrap(outcome[mask], group[mask])
+                interval = cluster_bootstrap(outcome[mask], group[mask], level=level)
                 lines.append((method, subset, name, "accuracy", *interval.times(100)))
     columns = ("method", "subset", "question_type", "metric", *Interval._fields)
     return pd.DataFrame(lines, columns=columns).rename(columns={"estimate": "value"})

@@ -333,6 +333,7 @@ def test_a_second_run_in_a_folder_is_refused_while_the_first_is_at_work(model, w
     [
         ({"executor": "inline", "workers": 2}, "workers=2 with the executor inline"),
         ({"executor": "ray", "workers": 0}, "workers=0; expected 1 or more"),
+        ({"workers": 0}, "workers=0; expected 1 or more"),
     ],
 )
 def test_settings_that_fit_no_executor_are_refused(settings, sentence, model, world, tmp_path):

@@ -18,8 +18,10 @@ SIZES = [(56, 112), (112, 56), (56, 84), (84, 56), (84, 84)]
 
 @pytest.fixture(scope="module")
 def sized(world):
-    """The small world, each row with a picture of its own, of five sizes."""
-    return replace(world, rows=tuple(map(with_picture, world.rows, range(len(world)))))
+    """The small world, each row with a picture of its own, of five sizes; many batches a block."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "BATCHES_A_BLOCK", 8)
+        yield replace(world, rows=tuple(map(with_picture, world.rows, range(len(world)))))
 
 
 def with_picture(row, number):

@@ -19,7 +19,7 @@ from sci_book.papers.cvqa.annotation import (
 from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import load
 from sci_book.papers.shared.text_model import Completion, TextModel
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 BIRDS = Source("How many birds are there?", "3")
 WET = Source("Is the ground wet?", "no")
@@ -38,7 +38,7 @@ def test_the_papers_own_examples_pass():
         for example in examples:
             lines = example.splitlines()
             source = Source(*(line.partition(":")[2] for line in lines[:2]))
-            ((_, *made),), _ = annotate(Scripted("\n".join(lines[2:]), ""), [source], kind)
+            ((_, *made),), _ = annotate(ScriptedTextModel("\n".join(lines[2:]), ""), [source], kind)
             assert made == [line.partition(":")[2] for line in lines[4:]]
 
 
@@ -109,7 +109,7 @@ def test_sums_are_worked_out_from_the_words(clause, after):
 )  # fmt: skip
 def test_what_does_not_enter_is_named(source, completion, reason):
     kind = "direct" if source.question.startswith("How") else "boolean"
-    assert annotate(Scripted(completion), [source], kind) == ([], {reason: 1})
+    assert annotate(ScriptedTextModel(completion), [source], kind) == ([], {reason: 1})
 
 
 def test_polish_enters_only_where_it_passes_the_same_checks():
@@ -121,8 +121,10 @@ def test_polish_enters_only_where_it_passes_the_same_checks():
         (Completion(None, "no answer within 60 s"), question),
         (TWO_MORE + " " * 500_000 + "x", question),
     ):
-        items, _ = annotate(Scripted(draft(question, "5"), polish), [BIRDS], "direct")
+        model = ScriptedTextModel(draft(question, "5"), polish)
+        items, _ = annotate(model, [BIRDS], "direct")
         assert items == [Annotated(BIRDS, used, "5")]
+        assert model.prompts[1:] == [polish_prompt(question)]
 
 
 def test_indirect_questions_have_no_chain():

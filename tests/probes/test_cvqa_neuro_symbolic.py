@@ -17,7 +17,7 @@ from sci_book.papers.cvqa.questions import SIDES, load
 from sci_book.papers.cvqa.scores import drop_table
 from sci_book.papers.shared.text_model import Completion, TextModel
 from sci_book.pocket.what_if import SCENES, write
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_rules_are_right_as_far_as_they_heed_the_presupposition(twin, heeds, cou
 
 def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
     items, scenes = twin
-    model = Scripted(
+    model = ScriptedTextModel(
         "return 2",
         "I think there are two.",
         "return find.__class__",

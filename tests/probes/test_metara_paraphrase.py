@@ -20,7 +20,7 @@ from sci_book.papers.metara.paraphrase import (
 from sci_book.papers.metara.pictures import Refused
 from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,9 @@ def test_what_is_no_question_is_refused():
 
 
 def test_a_text_models_paraphrase_is_taken_and_its_failures_named():
-    model = Scripted(" What is the color of the cow? ", Completion(None, "HTTP 500"), "The cow.")
+    model = ScriptedTextModel(
+        " What is the color of the cow? ", Completion(None, "HTTP 500"), "The cow."
+    )
     asked = ["What color is the cow?", "Where is it?", "Who?", "", "Where is it?"]
     found = by_text_model(model)(asked, [0] * 5)
     assert found[0] == "What is the color of the cow?"

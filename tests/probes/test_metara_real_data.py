@@ -73,7 +73,7 @@ def test_photographs_become_cases_that_the_loader_reads(photographs, tmp_path):
 def test_difficulties_and_compositions_of_photographs(photographs):
     for original in photographs:
         assert word_overlap(original.question, original.words) == 1
-        assert 4 < original.image.convert("L").entropy() <= 8 and 0 < difficulty(original) < 1
+        assert 0 < difficulty(original) < 1
         for composed in compositions(original):
             assert all(min(part.size) >= 16 for part in composed.images[1:])
 

@@ -20,7 +20,7 @@ from sci_book.papers.oric.encoder import Stored
 from sci_book.papers.oric.judge import Case, CooccurrenceJudge, Verdict, text_judge
 from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 BOXES = st.lists(
     st.tuples(*[st.integers(0, 12)] * 2, *[st.integers(1, 9)] * 2), min_size=1, max_size=8
@@ -164,7 +164,7 @@ def test_files_that_are_none(text, said, tmp_path):
 
 def test_text_judge_reads_yes_no_and_neither():
     failure = Completion(None, "HTTP 500")
-    model = Scripted("Yes.", "No, it is not expected.", "It may be.", failure)
+    model = ScriptedTextModel("Yes.", "No, it is not expected.", "It may be.", failure)
     cases = [Case("vase", ("car", "bottle"))] * 4
     verdicts = text_judge(model)(cases)
     assert [verdict.answer for verdict in verdicts] == ["yes", "no", None, None]

@@ -21,7 +21,7 @@ from sci_book.pocket.world import KINDS
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import rewrite
 from tests.conftest import sci
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 SIZES = {"val": 40, "train": 20}  # pictures that are drawn
 SAMPLINGS = ("guided", "random")
@@ -182,7 +182,7 @@ def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
 def test_a_text_model_judges_and_a_detector_answers_where_they_are_named(
     monkeypatch, tmp_path, twin, exact, capsys
 ):
-    (folder, _), sceptic = twin, Scripted("No.")
+    (folder, _), sceptic = twin, ScriptedTextModel("No.")
     monkeypatch.setattr(oric, "write", lambda out: {
         name: folder / f"instances_{name}.json" for name in SIZES})  # fmt: skip
     monkeypatch.setattr(text_model, "text_model", lambda name, url: sceptic if name else None)

@@ -13,7 +13,7 @@ from tests.report.pair_records import LLAVA, QWEN, records_of
 
 
 @pytest.fixture(autouse=True)
-def no_figure_left():
+def figures_closed():
     """A test need not close what it draws."""
     yield
     plt.close("all")
@@ -61,7 +61,7 @@ def subjects(tmp_path_factory):
 @pytest.fixture(scope="session")
 def mine(subjects):
     """The reader's own."""
-    return subjects[1]
+    return next(subject for subject in subjects if subject.name == "mine")
 
 
 @pytest.fixture(scope="session")

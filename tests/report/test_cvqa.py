@@ -2,7 +2,6 @@
 
 import csv
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -343,4 +342,3 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
         for claim in claims:
             for part in measures.MEASURES[claim.measure](of, **claim.arguments):
                 part.interval(0.95)
-    plt.close("all")

@@ -31,7 +31,7 @@ from tests.report.edge_answers import (
     whole,
     written,
 )
-from tests.text_models import Scripted
+from tests.text_models import ScriptedTextModel
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_a_text_model_judges_where_one_is_named(found):
     assert taxonomy.judge_of("some-model", "http://127.0.0.1:9/v1").name == "some-model"
     with pytest.raises(ValueError, match="begins with https"):
         taxonomy.judge_of("some-model", "http://elsewhere/v1")
-    model = Scripted('{"category": "B"}')
+    model = ScriptedTextModel('{"category": "B"}')
     rows = taxonomy.judged(found.pair, TextJudge(model))
     assert [len(rows[key]) for key in rows] == [0, 1, 1, 1] == [*map(len, rows.values())]
     assert len(model.prompts) == 3 and "What color?" in model.prompts[0]
@@ -245,7 +245,7 @@ def test_a_text_model_judges_where_one_is_named(found):
     assert table.frame.loc["questions, one: Semantic Drift (B)", "run here"] == "100.0"
     agreement = taxonomy.judge_agreement(found.pair, rows).frame
     assert agreement.loc["questions, one", "same label, %"] == "100"
-    silent = taxonomy.judged(found.pair, TextJudge(Scripted("no JSON")))
+    silent = taxonomy.judged(found.pair, TextJudge(ScriptedTextModel("no JSON")))
     assert "3 of 3 failures unjudged" in taxonomy.judged_table(found.pair, silent, "x").caption
     assert taxonomy.judge_agreement(found.pair, silent).frame["failures"].tolist() == ["0"] * 4
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -339,7 +338,6 @@ def test_tables_and_words_name_every_claim(findings, few):
     assert int(ledger.summary(findings).frame["holds"].iloc[0]) == holding
     figure = ledger.draw(findings, {QWEN: "one", LLAVA: "other"})
     assert [ax.get_title() for ax in figure.axes] == ["one", "other"]
-    plt.close(figure)
 
 
 def test_an_unknown_model_is_refused_in_one_sentence(capsys):

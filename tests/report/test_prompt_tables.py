@@ -41,8 +41,9 @@ def records_of(types, model="pocket-qwen2vl", seed=0):
             prompt_hash=prompt_tables.prompt_hash(row, FAMILY, ROUNDS),
             error="RowError" if spoilt else None,
         )  # fmt: skip
-        said = [*TRUTH[question_type], row.answer, None]
-        built.append(line if spoilt else line | answers({n: rng.choice(said) for n in NAMES}))
+        said = [*TRUTH[question_type], row.answer, "what"]
+        drawn = {name: str(rng.choice(said)) for name in NAMES}
+        built.append(line if spoilt else line | answers(drawn, unread=["what"]))
     stamp = {
         "schema": 1, "model": model, "family": FAMILY, "revision": "r", "rounds": NAMES,
         "rows": "same", "methods": [], "datasets": {"made": "sum"}, "eos": [9],
@@ -269,8 +270,8 @@ def test_a_missing_question_type_leaves_empty_cells(tmp_path, types):
     absent = "Others" if types[0] == "mcq" else "MCQ"
     assert rewrite_effects.shares(subject, "rows").frame.loc[absent].tolist() == ["0", *"———"]
     of = Evidence(subject, [], None)
-    (sample,) = measures.changed(of, ["V2"], ["all"], ["V1"], [absent])
-    assert sample.interval(0.95).n == 0
+    (part,) = measures.changed(of, ["V2"], ["all"], ["V1"], [absent])
+    assert part.interval(0.95).n == 0
     destinations = rewrite_moves.destinations(rewrite_moves.pulls(subject, "rows"), subject)
     tables = [
         rewrite_effects.flows(subject, "rows"),

@@ -8,11 +8,6 @@ from sci_core.methods import SCI5
 
 
 @pytest.fixture(scope="module")
-def mine(subjects):
-    return next(subject for subject in subjects if subject.name == "mine")
-
-
-@pytest.fixture(scope="module")
 def of(mine):
     return rules.rounds_of(mine.records, mine.replay)
 

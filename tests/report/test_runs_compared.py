@@ -1,6 +1,5 @@
 """Finished runs side by side, against counts taken row by row."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -85,7 +84,6 @@ def test_the_base_may_be_the_method(write):
     assert (frame["gain"] == 0).all()
     assert "neither gains nor loses" in runs_compared.sentence(frame, "base")
     runs_compared.draw(frame, "base")
-    plt.close("all")
 
 
 def test_paths_that_are_no_runs_are_refused(write, tmp_path):

@@ -117,6 +117,10 @@ def test_accuracies_stand_beside_the_papers(pair):
     on_bs = scaling.on_bs(scaling.climb(pair[0]), pair[0], sets)
     assert on_bs.index.tolist() == [1, 3, 5, 7]
     assert on_bs.loc[5, ["value", "n"]].tolist() == pytest.approx([100 * right.mean(), len(right)])
+    overall = found[(found["question_type"] == "Overall") & (found["subset"] == "BS")]
+    columns = ["value", "low", "high", "n"]
+    same = overall.set_index("rounds").loc[on_bs.index, columns]
+    assert on_bs[columns].to_numpy() == pytest.approx(same.to_numpy(dtype=float))
 
 
 def test_steps_are_paired_and_leave_out_who_cannot_climb(pair, longest):

@@ -212,7 +212,6 @@ def _made(
     seen: set[tuple[str, str]] = set()
     waiting = iter(originals)
     while chunk := tuple(islice(waiting, CHUNK)):
-        made = make_cases(chunk, count or (lambda one: cases_a_relation(difficulty(one))), **making)
         for original in chunk:
             name = (original.dataset, original.key)
             if name in seen:
@@ -220,10 +219,12 @@ def _made(
                     f"Two originals have the key {original.key!r}; each needs its own."
                 )
             seen.add(name)
+        made = make_cases(chunk, count or (lambda one: cases_a_relation(difficulty(one))), **making)
+        for original in chunk:
             yield (
                 original,
                 [case for case in made.cases if case.original is original],
-                [refusal for refusal in made.refusals if refusal[:2] == name],
+                [r for r in made.refusals if r[:2] == (original.dataset, original.key)],
             )
 
 

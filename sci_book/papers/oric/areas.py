@@ -20,12 +20,12 @@ def union_area(boxes: Sequence[Box]) -> float:
     """
     if len(boxes) == 1:
         return boxes[0][2] * boxes[0][3]
-    left, top, width, height = np.array(boxes).T
-    right, bottom = left + width, top + height
-    x, y = np.unique([left, right]), np.unique([top, bottom])
-    across = (left <= x[:-1, None]) & (x[1:, None] <= right)  # [cells, boxes]
-    down = (top <= y[:-1, None]) & (y[1:, None] <= bottom)
-    covered = (across[:, None] & down).any(axis=-1)
+    sides = [(left, left + width, top, top + height) for left, top, width, height in boxes]
+    x, y = (np.unique([side[at : at + 2] for side in sides]) for at in (0, 2))
+    covered = np.zeros((max(len(x) - 1, 0), max(len(y) - 1, 0)), dtype=bool)
+    for left, right, top, bottom in sides:
+        across, down = np.searchsorted(x, [left, right]), np.searchsorted(y, [top, bottom])
+        covered[slice(*across), slice(*down)] = True
     return math.fsum(np.outer(np.diff(x), np.diff(y))[covered])
 
 

@@ -122,7 +122,8 @@ def build(
     eligible = []
     for number, picture in enumerate(pictures):
         if len(picture.boxes) < FEWEST_CATEGORIES:
-            problems.append(_too_few(picture, FEWEST_CATEGORIES, "categories", len(picture.boxes)))
+            came = f"{len(picture.boxes)} categories"
+            problems.append(_too_few(picture, f"{FEWEST_CATEGORIES} categories", came))
         elif readable[number]:
             eligible.append(number)
     chance = np.random.default_rng(seed)
@@ -139,7 +140,9 @@ def build(
                 break
             picture = pictures[number]
             if len(candidates) < k:
-                problems.append(_too_few(picture, k, "unexpected objects", len(candidates)))
+                problems.append(
+                    _too_few(picture, f"{k} unexpected objects", f"{len(candidates)} objects")
+                )
                 continue
             other = _similar(cosines, free, number)
             if other is None:
@@ -147,7 +150,7 @@ def build(
                 continue
             absent = [name for name in names if name not in pictures[other].present]
             if len(absent) < k:
-                problems.append(_too_few(picture, k, "absent objects", len(absent)))
+                problems.append(_too_few(picture, f"{k} absent objects", f"{len(absent)} objects"))
                 continue
             free[other] = False
             rng = np.random.default_rng([seed, number])
@@ -191,8 +194,8 @@ def _unexpected(
     return unexpected
 
 
-def _too_few(picture: Picture, least: int, what: str, count: int) -> Problem:
-    return Problem(picture.name, f"fewer than {least} {what}", f"{count} {what.split()[-1]}")
+def _too_few(picture: Picture, least: str, came: str) -> Problem:
+    return Problem(picture.name, f"fewer than {least}", came)
 
 
 def _similar(cosines: np.ndarray, free: np.ndarray, number: int) -> int | None:

@@ -101,7 +101,10 @@ def _differences(frame, address: dict, less: dict, wanted: float) -> list[str]:
 
 def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
     """Consistent if every first number is greater than its second; the exceptions otherwise."""
-    text, exceptions = _exceptions(list(comparisons))
+    comparisons = list(comparisons)
+    if not comparisons:
+        return "the tables print no such numbers", UNTOLD
+    text, exceptions = _exceptions(comparisons)
     return text, agreement(not exceptions)
 
 

@@ -52,9 +52,10 @@ def checksum(paths: Iterable[Path]) -> str:
             if file.suffix == ".pyc":
                 continue
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            content = file.read_bytes()
-            digest.update(f"{name}\0{len(content)}\0".encode())
-            digest.update(content)
+            digest.update(f"{name}\0{file.stat().st_size}\0".encode())
+            with file.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    digest.update(block)
     return digest.hexdigest()[:16]
 
 

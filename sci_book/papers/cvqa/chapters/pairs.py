@@ -167,7 +167,7 @@ def questions_of(name: str) -> Questions | None:
     """The questions of a data set; None where its file is not at hand."""
     try:
         return load(questions_file(name))
-    except DatasetError:
+    except (DatasetError, OSError):
         return None
 
 

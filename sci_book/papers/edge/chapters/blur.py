@@ -43,8 +43,9 @@ def shared(pair: Pair) -> pd.DataFrame:
     `stratum` is one of `STRATA`, by the clean answers.
     """
     both = paired(changes(pair.compact), changes(pair.large), " large")
-    stratum = 2 * (1 - both["right"]) + (1 - both["right large"])
-    return both.assign(stratum=np.array(STRATA, dtype=object)[stratum.astype(int)])
+    right = both["right"].astype(bool), both["right large"].astype(bool)
+    chosen = [right[0] & right[1], right[0] & ~right[1], right[1] & ~right[0]]
+    return both.assign(stratum=np.select(chosen, STRATA[:3], STRATA[3]))
 
 
 def both_right(pair: Pair) -> pd.DataFrame:

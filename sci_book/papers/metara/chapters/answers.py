@@ -22,7 +22,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
-from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.papers.shared.tables import Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 PREFIX = "pocket_metara"
@@ -151,11 +151,6 @@ def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options)
 def own_levels(one: Answers, lines: pd.DataFrame, *, name: str, caption: str, **options) -> Table:
     """Intervals of one model, under its name; nothing is claimed of them."""
     return chapters.levels(lines, ours=one.subject.shown, **one.named(name, caption), **options)
-
-
-def listed(lines: Mapping[str, Mapping], **options) -> Table:
-    """Lines by name as `tables.plain` shows them."""
-    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
 
 
 def absences(recorded: Found, answered: Sequence[Answers]) -> str:

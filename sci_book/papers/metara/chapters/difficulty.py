@@ -19,7 +19,6 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     average,
     levels,
-    listed,
     rows_of,
     weighted,
 )
@@ -30,6 +29,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import simultaneous_level
 
@@ -62,7 +62,7 @@ def family_table() -> Table:
                 "originals": len(rows), "least d": score.min(), "median d": score.median(),
                 "most d": score.max(), "cases a relation": " to ".join(map(str, ends)),
             }  # fmt: skip
-    return listed(lines, name="families", caption="Difficulty of the originals, by family")
+    return table_of(lines, name="families", caption="Difficulty of the originals, by family")
 
 
 def harder(one: Answers, task: str) -> Part:

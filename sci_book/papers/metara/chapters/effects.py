@@ -20,13 +20,13 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     less,
     levels,
-    listed,
     own_levels,
 )
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
@@ -137,7 +137,7 @@ def alone_table(models: Sequence[Answers]) -> Table:
         for name in ALONE
         if name in one.subject.records.stamp["rounds"]
     }
-    return listed(rows, name="alone", caption="Each round alone: FR in percent", decimals=1)
+    return table_of(rows, name="alone", caption="Each round alone: FR in percent", decimals=1)
 
 
 def levels_table(one: Answers) -> Table:
@@ -148,7 +148,7 @@ def levels_table(one: Answers) -> Table:
         for task in TASKS.values()
         for rate, title in titles.items()
     }
-    return listed(rows, **one.named("methods", "percent, by method"), decimals=1)
+    return table_of(rows, **one.named("methods", "percent, by method"), decimals=1)
 
 
 def moved(one: Answers) -> str:

@@ -21,7 +21,6 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     Answers,
     drawn,
-    listed,
     rows_of,
 )
 from sci_book.papers.metara.failures import ORIGINAL, Failures
@@ -39,6 +38,7 @@ from sci_book.papers.metara.relations import (
     make_cases,
 )
 from sci_book.papers.shared import figures
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table, plain
 
 LOCAL = ("shade", "texture", "occlusion")
@@ -127,7 +127,7 @@ def identities(limit: int) -> dict[str, float]:
 def identities_table(rates: Mapping[str, float]) -> Table:
     """`identities`, in percent."""
     lines = {task: {"consistency FR": 100 * rate} for task, rate in rates.items()}
-    return listed(lines, name="identities", caption="Transforms that change nothing, percent")
+    return table_of(lines, name="identities", caption="Transforms that change nothing, percent")
 
 
 def counts_table() -> Table:
@@ -143,7 +143,7 @@ def counts_table() -> Table:
         for refusal in files.read_refusals(drawn(task)):
             reason = f"not made, {refusal.relation}: {refusal.reason}"
             lines.setdefault(reason, dict.fromkeys(tasks, 0))[task] += 1
-    return listed(lines, name="cases", caption="Cases drawn, by operation and task")
+    return table_of(lines, name="cases", caption="Cases drawn, by operation and task")
 
 
 def show(one: Original) -> figures.Pictures:
@@ -164,7 +164,7 @@ def questions_table(one: Original) -> Table:
         f"{case.relation}: {TARGETS[case.relation]}": {"question": case.question}
         for case in make_cases([one], seed=1).cases
     }
-    return listed(lines, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
+    return table_of(lines, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
 
 
 def chinese(one: Original) -> figures.Pictures:
@@ -208,7 +208,7 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
                 "answer": case["answer"],
             }  # fmt: skip
     caption = f"{one.subject.shown}: Figure 9 by rule"
-    table = listed(lines, name="prose-figure09", caption=caption)
+    table = table_of(lines, name="prose-figure09", caption=caption)
     if not images:
         figure, ax = plt.subplots(figsize=(figures.WIDTH, 1))
         figures.nothing(ax, "No original is answered rightly, so there is no case to choose.")

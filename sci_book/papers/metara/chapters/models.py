@@ -22,7 +22,6 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     average,
     levels,
-    listed,
     mean,
     own_levels,
 )
@@ -31,6 +30,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, plain
 
@@ -94,7 +94,7 @@ def columns_table(models: Sequence[Answers], task: str) -> Table:
     for one in models:
         lines[one.subject.shown] = {f"pocket {TASKS[task]}": one.percent("accuracy", TASKS[task])}
     caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
-    return listed(lines, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
+    return table_of(lines, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
 
 
 def hidden(one: Answers, task: str, **where: Sequence[str]) -> Part:

@@ -23,12 +23,12 @@ from sci_book.papers.metara.chapters.answers import (
     average,
     enough,
     levels,
-    listed,
 )
 from sci_book.papers.metara.chapters.models import relative
 from sci_book.papers.metara.metavqa import RELATIONS
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table, number, p_value
 from sci_book.results.statistics import NOWHERE, Interval
 
@@ -67,7 +67,7 @@ def ranks_table(one: Answers) -> Table:
                 else f"{number(rankings.second[name], 1)}, {number(rankings.first[name], 1)}",
             }
     caption = "failure rates in percent, and ranks by MetaVQA, by MetaRA"
-    return listed(lines, **one.named("ranks", caption))
+    return table_of(lines, **one.named("ranks", caption))
 
 
 def tau_table(models: Sequence[Answers]) -> Table:
@@ -83,7 +83,8 @@ def tau_table(models: Sequence[Answers]) -> Table:
                     "draws without a ranking, %": 100 * rankings.undefined,
                     "compositions": len(one.violations(task)),
                 }
-    return listed(lines, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
+    caption = "Kendall’s tau-b between the rankings of the methods"
+    return table_of(lines, name="tau", caption=caption)
 
 
 def paper_table() -> Table:
@@ -99,7 +100,7 @@ def paper_table() -> Table:
         kendall = kendalltau(both["MetaVQA"], both["MetaRA"])
         tau, p = float(kendall.statistic), p_value(kendall.pvalue)
         lines[line] = {"models": len(both), "tau": tau, "p": p}
-    return listed(lines, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
+    return table_of(lines, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
 
 
 def beside_paper(models: Sequence[Answers]) -> Table:

@@ -19,7 +19,6 @@ from sci_book.papers.metara.chapters.answers import (
     average,
     less,
     levels,
-    listed,
     own_levels,
     same_in_a_mirror,
     weighted,
@@ -29,6 +28,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table, frame_of
 
 TABLE = "metara_table06"
@@ -60,7 +60,7 @@ def three_rates(one: Answers) -> Table:
         for name, task in TASKS.items()
         for relation in RELATIONS
     }
-    return listed(lines, **one.named("three", "the three failure rates, percent"))
+    return table_of(lines, **one.named("three", "the three failure rates, percent"))
 
 
 def operations_table(one: Answers) -> Table:
@@ -72,7 +72,7 @@ def operations_table(one: Answers) -> Table:
             rates = one.rate(FR, task, operation=operation.name)["value"]
             line |= {f"{task}: FR": 100 * rates.mean(), f"{task}: originals": len(rates)}
     caption = f"FR {LABELS[FR]} by operation, percent"
-    return listed(lines, **one.named("operations", caption))
+    return table_of(lines, **one.named("operations", caption))
 
 
 def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Part:

@@ -21,7 +21,6 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     average,
     less,
-    listed,
     own_levels,
     resampled,
     rows_of,
@@ -32,6 +31,7 @@ from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, interval, number
 from sci_book.results.statistics import Interval
@@ -89,7 +89,7 @@ def table05(models: Sequence[Answers]) -> Table:
             f"pocket {task}": one.percent(FR, task) for task in TASKS.values()
         }
     caption = "FR by data set, percent; ours conditional on a right original"
-    return listed(lines, name="table05", caption=caption, decimals=1)
+    return table_of(lines, name="table05", caption=caption, decimals=1)
 
 
 def spread(one: Answers, level: float) -> Interval:

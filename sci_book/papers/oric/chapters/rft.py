@@ -230,13 +230,13 @@ def groups_table(result: Result) -> Table:
     window = min(_WINDOW, max(1, len(curve) // 2))
     parts = {f"first {window}": curve.head(window), f"last {window}": curve.tail(window)}
     parts[f"all {len(curve)}"] = curve
-    titles = {name: name for name in REWARDS}
-    titles |= {f"constant_{name}": f"constant {name}, % of groups" for name in REWARDS}
-    titles |= {"constant": "constant sum, % of groups", "tokens": "tokens", "cut": "cut off, %"}
-    means = {f"updates: {name}": part[list(titles)].mean() for name, part in parts.items()}
-    frame = pd.DataFrame(means).T.rename(columns=titles)
-    shares = [title for title in frame if "%" in title]
-    frame[shares] *= 100
+    shares = {f"constant_{name}": f"constant {name}, % of groups" for name in REWARDS}
+    shares |= {"constant": "constant sum, % of groups", "cut": "cut off, %"}
+    order = [*REWARDS, *list(shares)[:-1], "tokens", "cut"]
+    means = {f"updates: {name}": part[order].mean() for name, part in parts.items()}
+    frame = pd.DataFrame(means).T
+    frame[list(shares)] *= 100
+    frame = frame.rename(columns=shares)
     caption = "Rewards and groups that teach nothing"
     return plain(frame, name="groups", caption=caption)
 

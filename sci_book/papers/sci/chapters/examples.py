@@ -87,9 +87,10 @@ def outcome(kind: str, row: Row, replies: Replies, method: str) -> str:
     )
     slips = [who for who, text in said.items() if right_in_word_only(text, row.options, row.answer)]
     if slips:
-        speakers, verb = " and ".join(slips), "is" if len(slips) == 1 else "are"
+        speakers = " and ".join(slips).replace("the base", "The base", 1)
+        verb = "is" if len(slips) == 1 else "are"
         line += (
-            f" {speakers[0].upper()}{speakers[1:]} {verb} right in word and wrong in letter, and "
+            f" {speakers} {verb} right in word and wrong in letter, and "
             "the letter is what is scored."
         )
     return line
