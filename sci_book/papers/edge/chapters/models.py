@@ -21,6 +21,7 @@ from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTI
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, rows_read
+from sci_book.papers.shared.chapters import side as side  # pages take it from here
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
