@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -103,20 +104,29 @@ def resample(
         return NOWHERE
     if replicates is None:
         replicates = REPLICATES if level <= _FAR_OUT else 10 * REPLICATES
-    kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
-    total = int(multiplicity.sum())
-    generator = np.random.Generator(np.random.Philox(seed))
-    if len(multiplicity) > _MANY and len(multiplicity) > total / 8:
-        drawn = drawn_sums(sums, replicates, generator)
-    else:
-        draws = generator.multinomial(total, multiplicity / total, size=replicates)
-        # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
-        drawn = kinds @ draws.T.astype(float)
+    drawn = _drawn(sums.tobytes(), len(sums), replicates, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimates = statistic(drawn)
         estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
+    return Interval(float(estimate), float(low), float(high), columns.shape[1], sums.shape[1])
+
+
+@lru_cache(maxsize=64)  # a page asks for the same rows again, at another level or in another table
+def _drawn(sums: bytes, quantities: int, replicates: int, seed: int) -> np.ndarray:
+    """`sums` of clusters drawn with replacement, `[quantities, replicates]`, not to be changed."""
+    table = np.frombuffer(sums).reshape(quantities, -1)
+    kinds, multiplicity = np.unique(table, axis=1, return_counts=True)
+    total = table.shape[1]
+    generator = np.random.Generator(np.random.Philox(seed))
+    if len(multiplicity) > _MANY and len(multiplicity) > total / 8:
+        drawn = drawn_sums(table, replicates, generator)
+    else:
+        draws = generator.multinomial(total, multiplicity / total, size=replicates)
+        # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
+        drawn = kinds @ draws.T.astype(float)
+    drawn.flags.writeable = False
+    return drawn
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,7 @@ const SCI_EXPLORER = (() => {
         if (dropped(k)) return `<td class="dropped">dropped</td>`;
         const share = Math.max(0, Math.round(100 * (1 - (best - all[k]) / DEPTH)));
         const wins = cls === "score" && k === slot ? " winner" : "";
-        return `<td class="bar${wins}" style="--share:${share}%">${all[k].toFixed(2)}</td>`;
+        return `<td class="bar${wins}" style="--share:${share}%">${signed(all[k].toFixed(2))}</td>`;
       }).join("") + "</tr>";
     };
     const { rule, textual, visual } = state.method;
@@ -163,21 +163,25 @@ const SCI_EXPLORER = (() => {
       return line(label, values[r], off ? "round off" : "round");
     }).join("");
     const cut = (k) => terms.tc[k] < terms.cutoff;
-    const tc = rule === "sci" ? "TC / τ1" : "original";
+    const sci = rule === "sci"; // whose score is the sum of the two lines
+    const tc = sci ? "TC / τ1" : "original";
+    const [vc, added] = sci ? ["VC / τ2", terms.vc.map((z) => z / state.method.tau2)] : ["VC", terms.vc];
     const rows = rounds + line(tc, terms.tc, "term") +
-      (visual.length ? line("VC", terms.vc, "term") : "") + line("score", terms.score, "score", cut);
+      (visual.length ? line(vc, added, "term") : "") + line("score", terms.score, "score", cut);
     at("rounds").innerHTML = `<thead>${head}</thead><tbody>${rows}</tbody>`;
     at("cutoff").textContent = rule === "base"
       ? "The base takes the token with the largest logit; nothing is dropped."
-      : `A token is dropped where ${tc} lies below ${terms.cutoff.toFixed(2)}: ` +
+      : `A token is dropped where ${tc} lies below ${signed(terms.cutoff.toFixed(2))}: ` +
         "the largest value less ln(1/β). Of the others the largest score wins.";
     const prompts = q.prompts[model.name];
     at("prompts").innerHTML = Object.entries(prompts).map(([name, text]) =>
       `<dt>${name}</dt><dd>${escape(text)}</dd>`).join("");
   }
 
+  const signed = (text) => text.replace("-", "−");
+
   function range(low, high) {
-    const [least, most] = [low.toFixed(1), high.toFixed(1)];
+    const [least, most] = [low, high].map((value) => signed(value.toFixed(1)));
     return least === most ? least : `${least} to ${most}`;
   }
 

@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import Subjects, legend_below, less, paired
-from sci_book.papers.shared.chapters import Subject, gain, paper_values, side
+from sci_book.papers.shared.chapters import Subject, paper_values, side
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed
 
 SUBSETS = ("B", "S", "S∖B", "BS", "all")
 OPPONENTS = ("VCD", "base")
+RIVAL = ("TIE", "BS")  # a method of one dummy picture, told in a sentence
 CONDITIONS = "conditions.html"  # beside the page that says this
 
 
@@ -27,12 +28,12 @@ def effects(subjects: Subjects) -> pd.DataFrame:
 
     Indexed by (model's name, opponent, subset). Each interval covers with 95 % by itself, as the
     ledger's does for a claim of one part, so that a number has one interval in the book. On all
-    rows both methods have the constraint that the paper uses there, β = 0.8.
+    rows both methods have the constraint that the paper uses there, β = 0.8. Of TIE, BS alone.
     """
     lines = {}
     for subject in subjects:
         sets, table10 = subject.sets("any", "rows"), paper_values("table10")
-        for other, subset in product(OPPONENTS, SUBSETS):
+        for other, subset in [*product(OPPONENTS, SUBSETS), RIVAL]:
             names = ["SCI5", other]
             paper = drbench_tables.paper_gap(subject, *names, subset)
             if subset == "all":
@@ -51,7 +52,7 @@ def table(frame: pd.DataFrame, subject: Subject) -> Table:
     """`effects` of one model."""
     lines = frame.loc[subject.name]
     lines = lines.set_axis([f"SCI5 − {other}, {_title(s)}" for other, s in lines.index])
-    caption = f"SCI5 beside {' and '.join(OPPONENTS)}, in points, on {subject.shown}"
+    caption = f"SCI5 beside {', '.join(OPPONENTS)} and {RIVAL[0]}, in points, on {subject.shown}"
     return compare(lines, name=f"glance_{subject.name}", caption=caption, ours=side([subject]))
 
 
@@ -71,6 +72,8 @@ def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(f"SCI5 − {other}, points")
         ax.grid(axis="y", visible=False)
+    if frame["paper"].notna().any():  # of no one model's colour, since each has its own
+        panels[0].plot([], [], "D", mfc="white", mec=INK, label="the paper’s models")
     panels[0].set_yticks(range(len(SUBSETS)), [_title(subset) for subset in SUBSETS])
     panels[0].invert_yaxis()
     legend_below(figure, panels[:1])
@@ -84,16 +87,17 @@ def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, label: s
     ax.hlines(places, lines["low"], lines["high"], color=shade, linewidth=2.5)
     ax.plot(lines["reproduced"], places, "o", color=shade, markersize=6, label=label)
     if lines["paper"].notna().any():
-        last = order == models - 1
-        ax.plot(lines["paper"], places, "D", mfc="white", mec=shade, markersize=6,
-                label="the paper’s model" if last else None)  # fmt: skip
+        ax.plot(lines["paper"], places, "D", mfc="white", mec=shade, markersize=6)
 
 
 def sentences(frame: pd.DataFrame, subjects: Subjects) -> str:
     """What holds, what it costs, and what that does not say, in Markdown."""
     said = [_gains(frame.loc[subject.name], subject) for subject in subjects]
     said += [_costs(frame.loc[subject.name], subject) for subject in subjects]
-    limit = "How accurate a large model is: only directions carry over from a pocket one."
+    limit = (
+        "How accurate a large model is. What may carry over from a pocket model is structure: "
+        "identities, directions, costs."
+    )
     if unfit := [subject.shown for subject in subjects if not subject.fit]:
         limit = (
             "SCI assumes that a rewording asks the same question and that a dummy picture shows "
@@ -107,33 +111,36 @@ def _gains(lines: pd.DataFrame, subject: Subject) -> str:
     line = lines.loc["VCD", "BS"]
     if not line["n"]:
         return f"- **{subject.shown}** has no test row in BS."
-    beside = "" if pd.isna(line["paper"]) else f" In the paper it is {_than(line['paper'])}."
-    inside = lines.loc["VCD", "S∖B"]
-    paper = "" if pd.isna(inside["paper"]) else f" (paper: {gain(inside['paper'])})"
     return (
-        f"- **On BS**, SCI5 is {_than(line['reproduced'], 'VCD')} on {subject.shown} "
-        f"{interval(line['low'], line['high'])}.{beside} On its part S∖B it "
-        f"{gain(inside['reproduced'])} against VCD{paper}."
+        f"- **On BS**, SCI5 is {_than(line['reproduced'])} than VCD on {subject.shown}"
+        f"{_around(line)}. On its part S∖B it differs from VCD by "
+        f"{_points(lines.loc['VCD', 'S∖B'])}, and from {RIVAL[0]} on BS by "
+        f"{_points(lines.loc[RIVAL])}."
     )
 
 
 def _costs(lines: pd.DataFrame, subject: Subject) -> str:
-    inside, outside = lines.loc["base", "S∖B"], lines.loc["base", "all"]
-    ends = interval(outside["low"], outside["high"])
-    beside = [
-        "" if pd.isna(line["paper"]) else f" (paper: {gain(line['paper'])})"
-        for line in (inside, outside)
-    ]
+    inside, everywhere = lines.loc["base", "S∖B"], lines.loc["base", "all"]
     return (
-        f"- **Against the base**, SCI5 {gain(inside['reproduced'])} on S∖B{beside[0]} on "
-        f"{subject.shown}. Over all rows it {gain(outside['reproduced'])} {ends}{beside[1]}."
+        f"- **Against the base**, SCI5 differs by {_points(inside)} on S∖B on {subject.shown}, and "
+        "over all rows, with the β of 0.8 that the paper takes there, by "
+        f"{_points(everywhere)}."
     )
 
 
-def _than(points: float, other: str = "") -> str:
-    """A difference in points as a comparison."""
-    than = f" than {other}" if other else ""
+def _points(line: pd.Series) -> str:
+    return f"{signed(line['reproduced'])} points{_around(line)}" if line["n"] else MISSING
+
+
+def _around(line: pd.Series) -> str:
+    """Its interval, and the paper's number where it has one."""
+    paper = "" if pd.isna(line["paper"]) else f" (paper: {signed(line['paper'])})"
+    return f" {interval(line['low'], line['high'])}{paper}"
+
+
+def _than(points: float) -> str:
+    """A difference in points as a comparison, to go before "than"."""
     text = number(abs(points))
     if text == number(0.0):
-        return f"as accurate{f' as {other}' if other else ''}"
-    return f"{text} points {'more' if points > 0 else 'less'} accurate{than}"
+        return "no more accurate"
+    return f"{text} points {'more' if points > 0 else 'less'} accurate"
