@@ -86,7 +86,8 @@ def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Tabl
                 f"{signed(100 * cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
             ]
         caption = (
-            f"{subject.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"
+            f"{subject.shown}, {', '.join(names)}: points gained on the base, with 95 % intervals; "
+            "* p < 0.05 by Holm over all tables"
         )
         frame = pd.DataFrame(text, index=heads)
         tables.append(Table(f"{subject.name}-{part}-differences", frame, caption))
@@ -132,17 +133,15 @@ def setting_tables(lines: pd.DataFrame, subject: Subject) -> list[Table]:
 
 
 def turning(lines: pd.DataFrame, subject: Subject) -> str:
-    """How many conclusions change their verdict with beta, in a sentence, and which."""
+    """How many conclusions change their verdict with beta, in a sentence."""
     mine = lines[lines["model"] == subject.name]
     verdicts = mine.groupby("conclusion", sort=False)["verdict"].agg(list)
     turned = verdicts[verdicts.map(lambda words: len(set(words)) > 1)]
     opposed = sum({"holds", "fails"} <= set(words) for words in turned)
-    listed = "; ".join(f"{name} ({', '.join(words)})" for name, words in turned.items())
-    order = f" (settings: {'; '.join(SETTINGS)})" if listed else ""
     return (
         f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} "
         f"{'changes' if len(turned) == 1 else 'change'} with β, "
-        f"{opposed} of them from one side to the other{f': {listed}' if listed else ''}{order}."
+        f"{opposed} of them from *holds* to *fails* or back."
     )
 
 

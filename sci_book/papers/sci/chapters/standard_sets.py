@@ -149,8 +149,8 @@ def unfitting_note(labels: Iterable[str | None]) -> str:
     if not rows:
         return ""
     return (
-        f"Printed rows in which some accuracy is the share of no count of right answers over the "
-        f"published sizes: {'; '.join(rows)}. They cannot be of one run over those rows."
+        "No whole number of right answers over the published sizes gives all the percentages "
+        f"printed in these rows: {'; '.join(rows)}. They cannot be of one run over those rows."
     )
 
 
@@ -170,8 +170,8 @@ def accuracy_tables(subject: Subject, runs: Runs, beta: float) -> list[Table]:
                 points(subject.mean(run.right, rows)) for run in runs.values()
             ]
         caption = (
-            f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at "
-            f"β = {beta:g}"
+            f"{subject.shown}, {', '.join(part)}: accuracy on test rows in % with 95 % intervals; "
+            f"methods at β = {beta:g}"
         )
         name = "-".join([subject.name, f"{100 * beta:.0f}", *part])
         tables.append(Table(name, pd.DataFrame(cells, index=list(runs)), caption))
