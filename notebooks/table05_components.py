@@ -106,7 +106,8 @@ tables.plain(counts, name="against", caption="Combinations against the base, tes
 values = {name: components.contributions(outcomes) for name, outcomes in right.items()}
 added = components.marginals(subjects, sets, values)
 for subject in subjects:
-    display(components.marginal_table(added[subject.name], subject))
+    for subsets in (components.SHOWN[:3], components.SHOWN[3:]):
+        display(components.marginal_table(added[subject.name], subject, subsets))
 
 # %% tags=["hide-input"]
 figures.show(

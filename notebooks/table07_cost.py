@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Table 7: what the rounds cost, in tokens and in time
 #
-# **Claim.** At 320 image tokens, on one thread of a processor, with every visual round read, SCI₃,
-# SCI₅ and SCI₇ take at most 1.25, 2.35 and 3.5 times as long as the base: in every setting
-# measured, the upper quartile lies below (brackets hold quartiles).
+# **Claim.** With shared prefixes SCI₃, SCI₅ and SCI₇ take at most 1.25, 2.35 and 3.5 times as long
+# as the base. This is claimed at 320 image tokens, on one thread of a processor, with every visual
+# round read: in every setting measured, the upper quartile lies below (brackets hold quartiles).
+# The models timed have the pocket models' sizes and random weights, on which time does not depend.
 #
 # **Claim on Section 4.4, A2.** At 1,280 image tokens, with a prompt of the layout below and black
-# already read, they compute 1.08, 2.11 and 3.13 times the tokens of the base, to two decimals;
-# without sharing they compute 3, 5 and 7 times as many or more.
+# already read, they compute 1.08, 2.11 and 3.13 times the tokens of the base, to two decimals.
+# Without sharing they compute 3, 5 and 7 times as many or more.
 
 # %% tags=["parameters", "hide-input"]
 results: str = "benchmarks/results"
@@ -65,11 +66,11 @@ Markdown(
 # %% tags=["hide-input"]
 claims = [finding.claim for finding in ledger.leading(findings)]
 levels = {claim.arguments["method"]: claim.margin for claim in claims}
-sizes = ("qwen2vl", "llavanext")
+sizes = {"qwen2vl": "Qwen2-VL", "llavanext": "LLaVA-NeXT"}
 figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH, 3.6), sharey=True)
 for ax, size in zip(axes, sizes, strict=True):
     timing.draw_ratios(ax, measured["CPU"], (size, image_tokens, 1, 5), levels)
-    ax.set_title(f"pocket size of {size}")
+    ax.set_title(f"size of pocket {sizes[size]}")
 axes[0].set_ylabel("time, multiples of the base")
 legend_below(figure, ncols=2)
 figures.show(
@@ -145,10 +146,10 @@ tables.plain(
 # %% [markdown]
 # ## Cost against the number of rounds
 #
-# Unshared, the cost grows by a whole prompt a round, padding to the longest instruction on top.
-# With two phases only the noisy pictures do. The lowest line is a question that the textual rounds
-# decide: the gate then reads no dummy picture at all (see below). The labels stand at the seven
-# rounds of SCI₇.
+# Unshared, the cost grows by a whole prompt a round; one batch adds padding to the longest
+# instruction. In two phases only a noisy picture costs a whole prompt. The lowest line is a
+# question that the textual rounds decide: the gate then reads no dummy picture at all (see below).
+# The labels stand at the seven rounds of SCI₇.
 
 # %% tags=["hide-input"]
 figure, axes = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.8), sharey=True)
@@ -242,9 +243,8 @@ for name in loaded:
 # %% [markdown]
 # ## Sharing, measured
 #
-# The models have the pocket models' sizes and random weights, on which time does not depend; every
-# round has a prompt of the layout above. The vision tower is part of the time, the preparation of
-# pictures is not.
+# Every round has a prompt of the layout above. The vision tower is part of the time, the
+# preparation of pictures is not.
 
 # %%
 timing.ratio_table(measured["CPU"], image_tokens, "ratios").fold()
@@ -286,23 +286,25 @@ Markdown(
 # ## The pocket models on pocket data
 #
 # `generate` with the trained models, from picture to text, preparing the pictures included, the
-# gate on. Its levels (1.15, 1.6 and 2.0, in the folded ledgers) suppose questions that the textual
-# rounds mostly decide.
+# gate on. Its levels suppose questions that the textual rounds mostly decide.
+
+# %% tags=["hide-input"]
+Markdown(cost.pocket_sentence(findings))
 
 # %%
 caption = "CPU, pocket data: multiples of the base"
 timing.counted(timing.on_pocket_data(measured["CPU"]), caption).fold()
 
 # %% [markdown]
-# Where these levels fail, the tokens counted above say why. A pocket prompt is
-# mostly text, so the textual rounds alone, which no gate can skip, already compute a multiple of
-# the base's tokens (its lines `SCI(M=0, …)`); and the pocket models are so often in doubt that many
-# questions need their dummy pictures too.
+# The tokens counted above say why a level fails. A pocket prompt is mostly text, so the textual
+# rounds alone, which no gate can skip, already compute a multiple of the base's tokens (its lines
+# `SCI(M=0, …)`); and the pocket models are so often in doubt that many questions need their dummy
+# pictures too.
 
 # %% [markdown]
 # ## What the time beyond the base consists of
 #
-# *Arithmetic* is what is computed beyond the base, at the base's own rate. *Calls more* of the
+# *Arithmetic* is what is computed beyond the base, at the base's own rate. *Further calls* of the
 # language model each cost at least what a call with one token does. *The rest* is arithmetic at
 # another rate (masked attention, small products) and copies; it is negative where black, which is
 # encoded once and for all, saves more than that.
@@ -324,9 +326,8 @@ timing.roofline(measured["CPU"], image_tokens).fold()
 # ## Reading and deviations
 #
 # - **A processor is no A800.** What carries over from here are counts and ratios of work, not
-#   milliseconds. The words “not measured” stand where nobody has run the benchmark yet: `python
-#   benchmarks/overhead.py --preset gpu` runs it on Qwen2-VL-7B and LLaVA-NeXT-8B with random
-#   weights, and the table above then fills in.
+#   milliseconds. `python benchmarks/overhead.py --preset gpu` measures Qwen2-VL-7B and
+#   LLaVA-NeXT-8B with random weights on a GPU, and the table of the paper's protocol then has them.
 # - **The gate on random weights** skips next to nothing, since they leave every question undecided;
 #   its lines then show what it costs: the dummy pictures are read in calls of their own, a little
 #   later. What it saves shows on data.

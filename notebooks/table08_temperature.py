@@ -49,7 +49,7 @@ ledger.show_parts(
 # of the grid follow from recorded logits.
 # Under a very loose constraint the winner may be a token that was not kept, or open an answer that
 # no decoded method opened. Such a row is *unsettled*; its answer is read off the first token, and a
-# point with more than one unsettled row in twenty has no value, or one marked *at most*.
+# point with more than one unsettled row in twenty has no value, or only an upper bound.
 
 # %%
 tuned = [sweeps.part(subject, quantifier, split_by, "validation", "BS") for subject in subjects]
@@ -64,7 +64,7 @@ for subject in tuned:
     display(temperatures.table08(subject, sets[subject.name]))
 
 # %% [markdown]
-# In the paper the preset is the best row. Further down it is compared with each other pair.
+# In the paper the preset is the best row. Further down it is compared with every other pair.
 
 # %% [markdown]
 # ## The whole grid
@@ -143,8 +143,7 @@ for subject in subjects:
 # - **A gain on BS is not a gain.** BS holds B, where the base is wrong on every row, so a search on
 #   BS alone favours whatever changes answers. {doc}`table02_drbench` shows the rows outside it.
 # - A multiple-choice or yes/no answer is replayed at its first token; what follows is as it was
-#   recorded. At τ1 = 10 and 20 a full decode may go astray after a right letter, so that "at most"
-#   can be far too high.
+#   recorded.
 # - Of several best points the one nearest the preset, in steps, is the chosen one.
 # - The paper's table has one model, Qwen2-VL, and no intervals. It truncates some percentages.
 

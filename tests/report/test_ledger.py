@@ -214,9 +214,9 @@ def test_times_come_from_the_same_setting_and_span_quartiles(of):
     found = {part.what: part.interval(0.95) for part in parts}
     rows = table[table["method"] == "SCI5"].set_index("strategy")
     gap = rows.loc["two_phase", "ratio_median"] - rows.loc["sequential", "ratio_median"]
-    estimate, low, high, *_ = found["SCI5: two_phase − sequential"]
+    estimate, low, high, *_ = found["SCI5: two phases − one by one"]
     assert estimate == pytest.approx(gap) and low <= estimate <= high
-    assert found["SCI5: two_phase − sequential"].n == of.runs == 7
+    assert found["SCI5: two phases − one by one"].n == of.runs == 7
     parts = time_measures.time_a_round(of, ["sequential"])
     apart = {part.what: part.interval(0.95) for part in parts}
     assert set(apart) == {f"SCI{n}: sequential" for n in (3, 5, 7)}

@@ -21,7 +21,7 @@ def sets(subjects):
 
 
 def test_the_odds_are_those_of_the_specification():
-    shown = rounds_and_margin.odds_table().frame["least odds β^τ1"]
+    shown = rounds_and_margin.odds_table().frame["least odds"]
     assert shown.tolist() == ["0.164", "0.090", "0.049"]
 
 

@@ -70,8 +70,7 @@ def devices(results: Mapping[str, dict]) -> Table:
         }
         for kind, result in results.items()
     }
-    frame = pd.DataFrame.from_dict(lines, orient="index").reindex(["CPU", "GPU"])
-    frame = frame.fillna(NOT_MEASURED)
+    frame = pd.DataFrame.from_dict(lines, orient="index").sort_index()
     return plain(frame, name="devices", caption="Devices and versions of the measurements")
 
 
@@ -85,11 +84,8 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
     for batched, way in (("no", "one by one"), ("yes", "one batch")):
         for method in METHODS:
             line = {"paper, A800": number(printed[batched, method])}
-            for kind in ("CPU", "GPU"):
-                if kind in results:
-                    line |= _protocol_cells(results[kind], method, batched)
-                else:
-                    line[kind] = NOT_MEASURED
+            for kind in sorted(results):
+                line |= _protocol_cells(results[kind], method, batched)
             lines[f"{method}, {way}"] = line
     frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
     caption = "Time in multiples of the base, medians; one question, five tokens; by image tokens"
@@ -100,25 +96,32 @@ def joined(results: Mapping[str, dict], tokens: float, image_tokens: int) -> str
     """In one line, in Markdown: SCI7's cost in the paper, counted in tokens, and measured.
 
     Measured are one question and five tokens, as in the paper, if pictures of that size were.
+    Beside it stands one batch on the same device: the paper's is on another.
     """
     printed = _printed_ratios()
     line = (
-        f"SCI₇ takes {number(printed['no', 'SCI7'])} times as long as the base one round after "
-        f"another and {number(printed['yes', 'SCI7'])} times in one batch (paper, A800). With "
-        f"shared prefixes it computes **{number(tokens)}** times the tokens at {image_tokens:,} "
-        "image tokens"
+        f"In the paper SCI₇ takes {number(printed['no', 'SCI7'])} times as long as the base one "
+        f"round after another, and {number(printed['yes', 'SCI7'])} times in one batch (A800). "
+        f"With shared prefixes it computes **{number(tokens)}** times the tokens at "
+        f"{image_tokens:,} image tokens."
     )
     for kind, result in results.items():
-        if image_tokens not in grid(result).index.unique("image_tokens"):
-            continue
-        rows = ungated(result, image_tokens)
-        rows = rows.query("method == 'SCI7' and new_tokens == 5 and batch == 1")
-        for row in rows.to_dict("records"):
+        rows = grid(result).query(
+            f"image_tokens == {image_tokens} and method == 'SCI7' and new_tokens == 5 "
+            "and batch == 1"
+        )
+        batched = rows.query("way == 'one batch'").droplevel("way")
+        for at, row in rows.query("way == 'two phases'").droplevel("way").iterrows():
             line += (
-                f", and takes **{number(row['ratio_median'])}** times as long "
-                f"{interval(row['ratio_q1'], row['ratio_q3'])} ({kind}, sizes of {row['model']})"
+                f" On a {kind} it then takes **{number(row['ratio_median'])}** times as long "
+                f"{interval(row['ratio_q1'], row['ratio_q3'])}"
             )
-    return f"{line}."
+            if at in batched.index:
+                other = batched.loc[at]
+                ends = interval(other["ratio_q1"], other["ratio_q3"])
+                line += f", where one batch takes {number(other['ratio_median'])} {ends}"
+            line += f" (sizes of {at[0]})."
+    return line
 
 
 def _printed_ratios() -> pd.Series:
@@ -186,6 +189,11 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple, claimed: Mapping[str, fl
     ax.set_ylim(bottom=0)
 
 
+def way_names() -> dict[str, str]:
+    """What the page calls each strategy of the benchmark; two phases with black kept."""
+    return {strategy: label for (strategy, _), (label, _) in STRATEGIES.items()}
+
+
 def setting(row: Mapping) -> str:
     """The method, batch and new tokens of a row of the benchmark's results."""
     return f"{row['method']}: batch {row['batch']}, {row['new_tokens']} new"
@@ -229,7 +237,7 @@ def roofline(result: dict, image_tokens: int) -> Table:
             "model": rows["model"],
             "batch": rows["batch"],
             "new": rows["new_tokens"],
-            "strategy": rows["strategy"],
+            "computed": rows["strategy"].replace(way_names()),
             "GFLOP": rows["gflop"],
             "ms": 1000 * rows["seconds_median"],
             "GFLOP/s": rate,
@@ -246,8 +254,8 @@ def roofline(result: dict, image_tokens: int) -> Table:
 def terms(result: dict, image_tokens: int) -> Table:
     """Of what the time of each method beyond the base consists, sharing, every round read.
 
-    Arithmetic is at the base's own rate; a call more costs what a call with one token takes. What
-    is left is arithmetic at another rate (masked attention, small products), and copies.
+    Arithmetic is at the base's own rate; a further call costs what a call with one token takes.
+    What is left is arithmetic at another rate (masked attention, small products), and copies.
     """
     plain_rows = result["frame"].query("strategy == 'base'").set_index(SETTING)
     lines = {}
@@ -258,7 +266,7 @@ def terms(result: dict, image_tokens: int) -> Table:
         waiting = calls * row["call_seconds"] / base["seconds_median"]
         lines[f"{row['method']}: {row['model']}, batch {row['batch']}, {row['new_tokens']} new"] = {
             "arithmetic": arithmetic,
-            "calls more": calls,
+            "further calls": calls,
             "their time": waiting,
             "the rest": row["ratio_median"] - 1 - arithmetic - waiting,
             "together": row["ratio_median"] - 1,

@@ -120,15 +120,18 @@ def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> 
     return pd.DataFrame.from_dict(counts, orient="index")
 
 
-def marginal_table(frame: pd.DataFrame, subject: Subject) -> Table:
-    """What each round adds on every subset: points and simultaneous interval."""
+def marginal_table(frame: pd.DataFrame, subject: Subject, subsets: Sequence[str] = SHOWN) -> Table:
+    """What each round adds on these subsets: points and simultaneous interval."""
     cells = {}
-    for subset in SHOWN:
+    for subset in subsets:
         part = frame.loc[subset]
         head = f"{subset}, n = {part['n'].iloc[0]:,.0f}"
         cells[head] = part["reproduced"].map(number) + " " + ends(part)
-    caption = f"What each round adds in {subject.shown}: mean Shapley value, in points"
-    return Table(f"{subject.name}-marginals", pd.DataFrame(cells), caption)
+    caption = (
+        f"What each round adds in {subject.shown} on {', '.join(subsets)}: mean Shapley value, in "
+        "points"
+    )
+    return Table(f"{subject.name}-marginals-{subsets[0]}", pd.DataFrame(cells), caption)
 
 
 def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
@@ -202,9 +205,9 @@ def reading(frame: pd.DataFrame, subject: Subject) -> str:
     line = frame.loc[[(HEADLINE, INTERACTION)]]
     return (
         f"**{subject.shown}.** On {HEADLINE} the full combination {sums[0]} by its textual rounds "
-        f"and {sums[1]} by its visual rounds; on all rows it {sums[2]} and {sums[3]}. The "
-        f"interaction of the two sides on {HEADLINE} is {number(line['reproduced'].item())} points "
-        f"{ends(line)[0]}."
+        f"and {sums[1]} by its visual rounds; on all rows it {sums[2]} by its textual rounds and "
+        f"{sums[3]} by its visual rounds. The interaction of the two sides on {HEADLINE} is "
+        f"{number(line['reproduced'].item())} points {ends(line)[0]}."
     )
 
 

@@ -17,7 +17,8 @@ from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
-from sci_book.papers.shared.tables import number
+from sci_book.papers.shared.tables import interval, number
+from sci_book.pipeline.ledger import Finding
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
 from sci_core.engine.engine import begin_rounds
@@ -108,9 +109,11 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
                         fontsize=8, color=ink)  # fmt: skip
             left += piece.tokens
     left = rounds["original"][0].tokens
-    for piece in rounds["original"][1:]:  # the template is too narrow for its name
+    *inner, last = rounds["original"][1:]  # the template is too narrow for its name
+    for piece in inner:
         ax.text(left + piece.tokens / 2, -0.55, piece.name, ha="center", fontsize=8)
         left += piece.tokens
+    ax.text(left + 2, -0.55, last.name, fontsize=8)  # it is narrower than its name
     name_lines(ax, rounds)
     ax.set_xlabel("position in the round, tokens")
     taken = {"shared": SHARED, "from the store": STORED}
@@ -200,11 +203,29 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
         values = frame[label]
         ax.plot(frame.index, values, style, color=shade, marker="o", markersize=4, label=label)
         if style != ":":  # it lies on the line of the batch
+            below = (3, 5 if label == "decided by the gate" else -11)  # the axis lies below it
             ax.annotate(number(values.loc[7]), (7, values.loc[7]), fontsize=8,
-                        textcoords="offset points", xytext=(3, -11), color=shade)  # fmt: skip
+                        textcoords="offset points", xytext=below, color=INK)  # fmt: skip
     ax.set_xticks(list(frame.index))
     ax.set_title(title)
     ax.set_xlabel("rounds")
+
+
+def pocket_sentence(findings: Sequence[Finding]) -> str:
+    """How many levels on pocket data fail, and what each method takes instead."""
+    asked = [f for f in findings if f.claim.measure == "time_on_pocket" and f.interval.n]
+    failed = sum(finding.verdict == "fails" for finding in asked)
+    lines = [f"**{failed} of {len(asked)} levels on pocket data fail.**"]
+    for title in dict.fromkeys(finding.title for finding in asked):
+        times = [
+            f"{finding.claim.arguments['method']} {number(middle)} {interval(low, high)} against "
+            f"{finding.claim.margin:g}"
+            for finding in asked
+            if finding.title == title
+            for middle, low, high, *_ in [finding.interval]
+        ]
+        lines.append(f"In multiples of the base {title} takes: {', '.join(times)}.")
+    return " ".join(lines)
 
 
 class Decoded(NamedTuple):

@@ -34,6 +34,11 @@ BETAS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05)
 MARGINS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 SHOWN_BETAS = (0.8, 0.5, 0.3, 0.1)
 FREE = replace(SCI5, name="SCI5, no constraint", beta=0.0)
+AT_MOST_NOTE = (
+    "“At most” counts as right what the best kept token reads as, and every short answer whose "
+    "words were not recorded. A winner that no round ranks near its top counts as wrong. A full "
+    "decode may go astray after a right letter, so the number can be far too high."
+)
 
 
 def printed() -> pd.Series:
@@ -62,6 +67,28 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
             answered = rows & np.isfinite(right)
             lines[f"{subset}: {name}"] = row(subject.mean(right, answered))
     return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def with_note(table: Table) -> Table:
+    """The table; where it marks a number "at most", with a note on what counts as right there."""
+    marked = any(label.endswith(AT_MOST) for label in table.frame.index)
+    return replace(table, notes=[AT_MOST_NOTE]) if marked else table
+
+
+def unread_sentence(subject: Subject) -> str:
+    """How many answers without the constraint cannot be read: why so few are right. A list item."""
+    policy = subject.records.policy_of(FREE)
+    if policy is None:
+        return f"- SCI5 without its constraint was not decoded for {subject.shown}."
+    unread = 100 * float(pd.isna(subject.records.parsed(policy)).mean())
+    known = printed().get((subject.label, "SCI5", "no", "all"))
+    text = (
+        f"- Without its constraint SCI5 of {subject.shown} gives an answer that cannot be read on "
+        f"{number(unread, 1)} % of all validation rows. Such an answer counts as wrong."
+    )
+    if known is None:
+        return text
+    return f"{text} In the paper at most {number(100 - known, 1)} % can be wrong in this way."
 
 
 def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
@@ -216,7 +243,8 @@ def _draw_panel(ax: Axes, frame: pd.DataFrame, subset: str, presets: Mapping[str
         part, shade = part.sort_values("at"), colour(name)
         if name == BANDED:
             ax.fill_between(part["at"], part["low"], part["high"], color=shade, alpha=0.2, lw=0)
-        ax.plot(part["at"], part["value"], color=shade, linewidth=1.5, label=name)
+        style = "--" if name == "SCI7" else "-"  # its colour is near that of SCI5
+        ax.plot(part["at"], part["value"], style, color=shade, linewidth=1.5, label=name)
         preset = presets[name]
         ax.plot(preset, np.interp(preset, part["at"], part["value"]), "o", color=shade, ms=5)
     ax.tick_params(labelsize=8)

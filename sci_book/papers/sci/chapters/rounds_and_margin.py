@@ -29,12 +29,13 @@ def odds_table() -> Table:
             "τ1": method.tau1,
             "β": method.beta,
             "margin, logits": method.margin,
-            "least odds β^τ1": f"{method.beta**method.tau1:.3f}",
+            "least odds": f"{method.beta**method.tau1:.3f}",
         }
         for method in SIZES
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="odds", caption="What the presets’ constraint lets pass")
+    caption = "What the presets’ constraint lets pass; the least odds are β to the power τ1"
+    return plain(frame, name="odds", caption=caption)
 
 
 def regimes() -> dict[str, dict[str, Method]]:

@@ -17,6 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.papers.sci.chapters.plausibility_curve import with_note
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, legend_below
 from sci_book.papers.sci.chapters.temperature_grid import (
     PRESET,
@@ -37,6 +38,7 @@ from sci_core.methods import BASE, SCI5, Method
 
 SUBSET = "BS"
 MARK = "#71717a"  # a grey that stands out from white cells and from a dark page
+UNSETTLED_MARK = "#cccccc"  # paler, and dark on a dark page: it must not drown the others
 
 
 def printed_points() -> dict[str, Method]:
@@ -65,11 +67,12 @@ def table08(subject: Subject, sets: pd.DataFrame) -> Table:
         result = outcome(subject, method)
         right[name] = result.as_shown(rows)
         labels[name] = name + ("" if result.enough(rows) else AT_MOST)
-    return beside_paper(
+    table = beside_paper(
         right, printed(subject.label), subject, sets[[SUBSET]], labels,
         name=f"{subject.name}-table08",
         caption=f"Table 8 of {subject.shown}: accuracy of SCI5 on the validation rows of BS in %",
     )  # fmt: skip
+    return with_note(table)
 
 
 def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
@@ -161,7 +164,7 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
         )  # fmt: skip
         for mask, mark, size, shade, label in (
             (near_best(grid, draws[subject.name]), ".", 2.5, MARK, "within noise of the best"),
-            (~grid.allowed, "x", 4, "#d1d5db", "left open by the records"),
+            (~grid.allowed, "x", 2.5, UNSETTLED_MARK, "left open by the records"),
         ):
             ax.plot(weight[mask], edge[mask], mark, color=shade, markersize=size, label=label)
         _mark_points(ax, grid)
@@ -178,7 +181,7 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
 
 def _mark_points(ax: Axes, grid: Grid) -> None:
     """The points of Table 8, the preset and the best, in steps from the preset."""
-    style = {"mfc": "white", "mec": MARK}
+    style = {"mfc": "#fdfdfd", "mec": MARK}  # white on a dark page too, as the cells are
     tried = [method for method in printed_points().values() if method not in (BASE, PRESET)]
     weights = [method.tau1 / method.tau2 / (PRESET.tau1 / PRESET.tau2) for method in tried]
     margins = [method.margin / PRESET.margin for method in tried]

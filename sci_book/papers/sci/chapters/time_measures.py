@@ -22,7 +22,7 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     for method, rows in _timed(of):
         if set(strategies) <= set(rows):
             first, second = (_quartiles(rows[name]) for name in strategies)
-            what = f"{method}: {strategies[0]} − {strategies[1]}"
+            what = f"{method}: {' − '.join(timing.way_names()[name] for name in strategies)}"
             ends = (one - two for one, two in zip(first, second[::-1], strict=True))
             parts.append(_part(of, what, *ends))
     return parts
@@ -74,7 +74,9 @@ def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
             apart = [value / count - 1 for value in _quartiles(rows[name])]
             low, middle, high = map(abs, apart)
             least = 0.0 if apart[0] <= 0 <= apart[2] else min(low, high)
-            parts.append(_part(of, f"{method}: {name}", least, middle, max(low, high)))
+            parts.append(
+                _part(of, f"{method}: {timing.way_names()[name]}", least, middle, max(low, high))
+            )
     return parts
 
 
