@@ -27,7 +27,8 @@ help: ## list the commands
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"
-	@echo "make pages                            check every page of the rendered book in Chromium"
+	@echo "make pages                            check every page of the rendered book in Chromium,"
+	@echo "                                      and every chapter with models of every kind"
 	@echo "make env                              only make .venv from requirements.lock"
 
 $(STAMP):
@@ -60,11 +61,12 @@ test: $(STAMP)
 # How many times as many: `make soak SOAK=5`.
 SOAK ?= 20
 soak: $(STAMP)
-	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL)
+	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL) tests tests/books
 
 book: $(STAMP)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
 
 pages: $(STAMP)
-	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 tests/browser
+	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist loadgroup \
+		tests/books tests/browser

@@ -48,8 +48,13 @@ addEventListener("DOMContentLoaded", () => {
   }
   const before = (a, b) => typeof a === "string" ? a.localeCompare(b) : a - b
   ;[...table.tHead.rows[0].cells].forEach((head, column) => {
-    head.innerHTML = `<button type="button">${head.innerHTML}</button>`
-    head.firstChild.addEventListener("click", () => {
+    // Paper repeats a head on each sheet, but none that holds a button.
+    const name = head.innerHTML
+    const press = () => { head.innerHTML = `<button type="button">${name}</button>` }
+    press()
+    window.addEventListener("beforeprint", () => { head.innerHTML = name })
+    window.addEventListener("afterprint", press)
+    head.addEventListener("click", () => {
       close()
       const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort")

@@ -108,8 +108,9 @@ const SCI_EXPLORER = (() => {
         `${letter}. ${escape(text)}${letter === q.truth ? " ✓" : ""}</li>`).join("");
     at("asked").innerHTML = `<p class="asked">${escape(q.question)}</p>` +
       (options ? `<ul>${options}</ul>` : `<p>Right: <b>${escape(q.truth)}</b></p>`) +
-      `<p class="muted">${escape(q.family)}, ${q.language}, ${escape(q.set)}. ` +
-      `SCI5 and the base: ${q.outcomes[model.name]}.</p>`;
+      `<p class="muted">A “${escape(q.family.replace(/_/g, " "))}” question of the twin of ` +
+      `${escape(q.set.replace(/_/g, "-"))}, in ${q.language}. ` +
+      `SCI5, after the base: ${q.outcomes[model.name]}.</p>`;
     const line = (name, method) => {
       const { said, verdict } = answerOf(model, SciEngine.path(model, method, q.row));
       return `<tr><th scope="row">${name}</th><td>${escape(said)}</td>` +

@@ -42,6 +42,7 @@ from sci_core.families.models import load_model
 from tests import scripted, tiny
 from tests.soak import TIMES
 
+pytestmark = pytest.mark.xdist_group("models")  # which one process makes for all chapters
 read_source = cache(notebooks.read_source)
 LIMITS = {"always-right": 20, "always-wrong": 33, "rubbish": 20, "of-habit": 40}
 OFFERED = {"models", "model", "checkpoints", "records", "runs"}
