@@ -218,13 +218,13 @@ def pocket_sentence(findings: Sequence[Finding]) -> str:
     lines = [f"**{failed} of {len(asked)} levels on pocket data fail.**"]
     for title in dict.fromkeys(finding.title for finding in asked):
         times = [
-            f"{finding.claim.arguments['method']} {number(middle)} {interval(low, high)} against "
-            f"{finding.claim.margin:g}"
+            f"{finding.claim.arguments['method']} {number(middle)} {interval(low, high)} where "
+            f"{finding.claim.margin:g} is the level"
             for finding in asked
             if finding.title == title
             for middle, low, high, *_ in [finding.interval]
         ]
-        lines.append(f"In multiples of the base {title} takes: {', '.join(times)}.")
+        lines.append(f"In multiples of the base, with {title}: {', '.join(times)}.")
     return " ".join(lines)
 
 
