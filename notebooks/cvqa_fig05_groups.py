@@ -70,7 +70,11 @@ if all(families.values()):
 # %% [markdown]
 # ## The claim
 #
-# Of the base, on either attribute; intervals cover together with 95 % over both.
+# Answers of the base, both attributes; the two intervals cover together with 95 %.
+#
+# The folded tables test a second claim, `cvqa-systematic-bias`: “MLLMs demonstrate systematic bias
+# in answering gender-related counterfactual questions”. It has two sides: the drop on dim pictures
+# differs from that on clear ones, whichever is larger. It can stay undecided, and cannot fail.
 
 # %%
 for table in ledger.tables(findings):

@@ -121,7 +121,7 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 # ## Stamp
 
 # %% tags=["hide-input"]
-programs.stamp_of(questions)
+programs.stamp_of(questions, puzzles)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -68,9 +68,9 @@ if family:
 # %% [markdown]
 # ## The claim
 #
-# SCI5 against the base, for one model at a time. The interval is narrower than that of the same
-# line in the tables above, which covers all lines together: a difference that is decided here may
-# be undecided there.
+# SCI5 against the base, for one model at a time; below 0, SCI5's drop is the larger one. The
+# interval is narrower than that of the same line in the tables above, which covers all lines
+# together: a difference that is decided here may be undecided there.
 
 # %%
 for table in ledger.tables(findings):

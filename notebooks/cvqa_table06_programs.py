@@ -42,11 +42,13 @@ findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models,
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
-ledger.show_parts(
-    findings,
-    "How much accuracy the programs of a text model lose on counterfactual questions.",
-    xlabel="points lost",
-)
+tested = any(finding.interval.n for finding in findings)
+if tested:
+    ledger.show_parts(
+        findings,
+        "How much accuracy the programs of a text model lose on counterfactual questions.",
+        xlabel="points lost",
+    )
 
 # %% tags=["hide-input"]
 Markdown(dataset.rows_read(questions))
@@ -94,7 +96,7 @@ Markdown(
 )
 
 # %%
-for table in ledger.tables(findings):
+for table in ledger.tables(findings) if tested else ():
     display(table)
 
 # %% [markdown]

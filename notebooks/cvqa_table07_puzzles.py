@@ -27,7 +27,7 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("cvqa_table07_puzzles", ledger.named(models, records))
-Markdown(ledger.conclusion(findings))
+Markdown(f"{ledger.conclusion(findings)}\n\n{letters.letters_verdict(findings)}")
 
 # %% tags=["hide-input"]
 recorded = pairs.subjects(models, records)
@@ -91,9 +91,9 @@ for subject in with_puzzles:
 # ## The claims
 #
 # How far either side's share of right answers lies from 25 %, whichever way; then the paper's other
-# sentences. “Highly biased” is taken for one letter with more than 40 % of the answers
-# (cvqa-letters); which letter is found from the same answers, so its interval is one of those of
-# all four.
+# sentences. “Highly biased” is taken for one letter with more than 40 % of the answers to original
+# puzzles (cvqa-letters); counterfactual puzzles are shown, and no claim is made of them. The same
+# answers tell which letter that is, so its interval is one of those of all four.
 
 # %%
 for table in ledger.tables(findings):

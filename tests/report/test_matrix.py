@@ -21,7 +21,11 @@ NAMES = ["pocket-qwen2vl", "mine"]
 SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
 # A line of a chapter's table of its claim, and the same number's probe.
 CHAPTERS = [
-    ("cvqa_sci_shrinking", "SCI5 against base", "drop from original to counterfactual questions"),
+    (
+        "cvqa_sci_shrinking",
+        "drop of base less drop of SCI5",
+        "drop from original to counterfactual questions",
+    ),
     ("edge_sci", "Brier score, questions", "Brier score, questions"),
     ("edge_sci", "Brier score, captions", "Brier score, captions"),
     ("edge_sci", "drop under blur, questions", "drop under blur, questions"),

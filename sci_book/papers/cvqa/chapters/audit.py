@@ -30,6 +30,7 @@ from sci_book.papers.shared.audit import (
     table_title,
 )
 from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.tables import signed
 from sci_book.pocket.what_if import SIZES
 
 AT_RANDOM = "InstructBLIP (Vicuna-7B)"
@@ -221,7 +222,7 @@ def sentence_findings() -> dict[str, Finding]:
     for line in neuro[neuro["type"] != "direct"].itertuples():
         worse = end[(end["type"] == line.type) & (end["change"] <= line.change)]
         if len(worse):
-            mine = f"{line.model}’s {line.change:.1f}, {line.type}"
+            mine = f"{line.model}’s {signed(line.change, 1)}, {line.type}"
             gaps.append(f"{mine}, against {len(worse)} that lose more")
     results["neuro-symbolic gaps"] = "; ".join(gaps) or "none is smaller", not gaps
 
@@ -233,12 +234,12 @@ def sentence_findings() -> dict[str, Finding]:
     # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
     noise = 196 / sqrt(SIZES[best["type"]])
     results["step by step gains nothing"] = (
-        f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
+        f"the most gained is {signed(best['gain'], 1)} ({best['model']}, {best['type']}), within "
         f"{noise:.1f} points of noise",
         len(both) == len(four) and best["gain"] < noise,
     )
 
-    drops = ", ".join(f"{value:.1f}" for value in five["change"])
+    drops = ", ".join(signed(value, 1) for value in five["change"])
     results["GPT-4V’s drop"] = drops, five["change"].max() < -10
 
     rising = _listed(six[six["change"] > 0])
@@ -365,7 +366,7 @@ def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Find
 
 
 def _named(line: pd.Series) -> str:
-    return f"{_short(line['model'])} {line['change']:+.1f} ({line['type']})"
+    return f"{_short(line['model'])} {signed(line['change'], 1)} ({line['type']})"
 
 
 def _listed(table: pd.DataFrame) -> str:

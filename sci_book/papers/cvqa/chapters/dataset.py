@@ -26,7 +26,7 @@ from sci_book.results.statistics import Sample
 WORDS = 15  # bars of Figure 8
 ORIGINALS = 200  # of a type, that go through the annotation chain
 SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
-OTHERS = "3 and more, direct less indirect"
+OTHERS = "share of 3 and more, direct less indirect"
 TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 
 
@@ -42,7 +42,8 @@ def rows_read(name: str) -> str:
     if loaded is None:
         return f"{name} was not read; `sci data check {name}` says why."
     left = ", ".join(f"{count:,} × {why}" for why, count in loaded.left_out.items())
-    return f"Of {name}: {len(loaded.items):,} rows read; left out: {left or 'none'}."
+    what = "Puzzles" if name.endswith("synthetic") else "Questions about scenes"
+    return f"{what} (`{name}`): {len(loaded.items):,} rows read; left out: {left or 'none'}."
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,13 @@ def gaps(items: Sequence[Item]) -> list[Sample]:
     Of 0, 1 and 2 each; of all other numbers together direct less indirect.
     """
     numerical = [item for item in items if item.form == "number"]
-    parts = [_gap(name, numerical, lambda answer, name=name: answer == name) for name in SMALL]
+    parts = [_gap(of_small(n), numerical, lambda answer, n=n: answer == n) for n in SMALL]
     return [*parts, _gap(OTHERS, numerical, lambda answer: answer not in SMALL, "direct")]
+
+
+def of_small(answer: str) -> str:
+    """The name of a claim's part about 0, 1 or 2."""
+    return f"share of {answer}, indirect less direct"
 
 
 def _gap(
@@ -86,8 +92,8 @@ def public_gaps() -> dict[str, float]:
     The paper draws them without numbers.
     """
     shares = _public_shares()
-    difference = shares["indirect"] - shares["direct"]
-    return {**difference.loc[list(SMALL)], OTHERS: difference.loc[list(SMALL)].sum()}
+    difference = (shares["indirect"] - shares["direct"]).loc[list(SMALL)]
+    return {**difference.rename(of_small), OTHERS: difference.sum()}
 
 
 def printed() -> pd.Series:
@@ -161,7 +167,7 @@ def draw_words(items: Sequence[Item]) -> Figure:
         if len(word) > 3 and word.isalpha()
     )
     words, numbers = zip(*counts.most_common(WORDS), strict=True)
-    figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.9))
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 4.2))
     ax.barh(range(len(words)), numbers, color="#6b7280")
     ax.set_yticks(range(len(words)), words)
     ax.invert_yaxis()

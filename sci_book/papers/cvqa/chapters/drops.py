@@ -218,15 +218,18 @@ def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     return {subject.name: _lines(both_prompts(subject)[1], level) for subject in subjects}
 
 
-def said(subject: Subject, part: str) -> str:
+def said(subject: Subject, part: str) -> Table:
     """The commonest answers on counterfactual questions of each type, with their shares."""
     items = pairs.of(subject, part)
     texts = subject.records.text("base")[items.rows[1]]
-    words = []
+    rows = {}
     for kind in dict.fromkeys(items.kinds):
         counts = pd.Series(texts[items.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
-        words.append(f"{kind}: " + ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in counts.items()))
-    return f"{subject.shown} most often says, on {'; '.join(words)}." if words else ""
+        rows[kind] = {
+            f"{k}": f"“{t}” {100 * s:.0f} %" for k, (t, s) in enumerate(counts.items(), 1)
+        }
+    caption = f"What {subject.shown} says most often step by step, counterfactual questions"
+    return table_of(rows, name=f"said-{subject.name}", caption=caption)
 
 
 # --- Figure 1 -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -82,6 +83,20 @@ def bias_table(subject: Subject) -> Table:
             }
     caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, per side"
     return table_of(rows, name=f"letters-{subject.name}", caption=caption)
+
+
+def letters_verdict(findings: Sequence[Any]) -> str:
+    """What became of the claim about letters, in a Markdown line a model."""
+    lines = []
+    for finding in findings:
+        if finding.claim.id == "cvqa-letters" and finding.interval.n:
+            share, low, high = (100 * value for value in finding.interval[:3])
+            lines.append(
+                f"- {finding.title}: *{finding.verdict}*. {finding.part.partition(',')[0]} has "
+                f"{number(share)} % {interval(low, high)} of the answers to original puzzles; "
+                f"the claim needs one letter with more than {100 * finding.claim.margin:g} %."
+            )
+    return "\n".join(["**Letters**, a claim of its own.\n", *lines]) if lines else ""
 
 
 def gallery() -> figures.Pictures:

@@ -74,7 +74,7 @@ def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
 
 def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
     """How far the drop lies from `value`, whichever way."""
-    return [distance(part, value) for part in drop(of, types)]
+    return [distance(part, value, "points") for part in drop(of, types)]
 
 
 def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
@@ -82,7 +82,7 @@ def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
     parts = []
     for method in methods:
         values = shrinking.shrinkage(of.items, method, "base")
-        rows = _sample(shrinking.label((method, "base")), of.items, values)
+        rows = _sample(f"drop of base less drop of {method}", of.items, values)
         parts.append(Paired(rows.what, rows.values, rows.clusters))
     return parts
 
@@ -165,9 +165,10 @@ def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
     return [distance(sample) for sample in group_gap(of, attributes)]
 
 
-def distance(part: Sample | Part, value: float = 0.0) -> Part:
+def distance(part: Sample | Part, value: float = 0.0, unit: str = "%") -> Part:
     """How far a mean, or a difference of means, lies from `value`, whichever way."""
-    return Part(f"{part.what}, from {value:g}", lambda level: away(part.interval(level), value))
+    how = f"distance from {100 * value:g} {unit}" if value else "either way"
+    return Part(f"{part.what}, {how}", lambda level: away(part.interval(level), value))
 
 
 def away(interval: Interval, value: float = 0.0) -> Interval:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -134,7 +135,8 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     tints = [*SIDE_COLOURS.values(), "#009e73"]
     for number, (name, table) in enumerate(tables.items()):
         shift = width * (number + 0.5) - 0.4
-        ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=name,
+        label = f"{name}: 0 everywhere" if (table["drop"] == 0).all() else name
+        ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=label,
                color=tints[number % len(tints)])  # fmt: skip
     for place, kind in enumerate(REAL):
         values = -paper.loc[paper["type"] == kind, "change"]
@@ -148,14 +150,14 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def stamp_of(name: str) -> Table:
+def stamp_of(*names: str) -> Table:
     """The provenance of a chapter that reads questions and scenes and no model."""
-    try:
-        files = [questions_file(name)]
-        files += [path for path in [files[0].with_name(SCENES)] if path.is_file()]
-        data = {name: checksum(files)}
-    except (DatasetError, FileNotFoundError):
-        data = {}
+    data = {}
+    for name in names:
+        with suppress(DatasetError, FileNotFoundError):
+            files = [questions_file(name)]
+            files += [path for path in [files[0].with_name(SCENES)] if path.is_file()]
+            data[name] = checksum(files)
     return provenance(models={}, data=data)
 
 
