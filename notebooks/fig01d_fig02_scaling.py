@@ -22,6 +22,7 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
+from dataclasses import replace
 
 from IPython.display import Markdown, display
 
@@ -104,7 +105,7 @@ first = scaling.steps(subjects, sets, right, scaling.STEPS[:1], ["BS"])
 tables.compare(
     scaling.joined({"BS": first}, subjects),
     name="first-step",
-    caption=f"From one round to three, in points; “{quantifier}”, split by {split_by}",
+    caption="From one round to three on test rows of BS, in points",
     ours=chapters.side(subjects),
 )
 
@@ -144,7 +145,8 @@ longest = [extended_subjects[subject.name] or subject for subject in subjects]
 parts = {subject.name: subject.sets(quantifier, split_by) for subject in longest}
 if without:
     print(f"no records of more than seven rounds: {', '.join(without)}")
-chapters.rows_table(longest, quantifier, split_by)
+rows = chapters.rows_table(longest, quantifier, split_by)
+replace(rows, name="rows-longest", caption=f"{rows.caption}: the part with all fifteen rounds")
 
 # %%
 beyond = {subject.name: scaling.named(scaling.climb(subject)) for subject in longest}
@@ -189,8 +191,8 @@ tables.compare(
 # benchmark, on questions with as many image tokens ({doc}`table07_cost` has both), and on the
 # pocket twins with the gate; it stops where the paper does. A rewrite costs its own few tokens, a
 # noisy dummy a picture and a prompt anew, so the ladders differ in cost more than in length. In the
-# figure lines stand over tokens, squares over time on the twins, with bars between its quartiles;
-# the band is that of *both*.
+# figure lines stand over tokens, squares over time on the twins, with bars between its quartiles
+# (hidden where the square is wider); the band is that of *both*.
 
 # %%
 result = timing.load_results(results).get("CPU")

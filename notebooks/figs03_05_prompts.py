@@ -114,7 +114,7 @@ chapters.levels(
 #
 # Each cell is a pair of answers: of the rows to which the base gives the one (down), what
 # percentage gets the other from the rewrite (across). What stays is grey; “?” is an answer not
-# understood.
+# understood. Dashes stand for fewer than 20 rows. Colours mean the same in all figures.
 
 # %% tags=["hide-input"]
 for subject in subjects:

@@ -78,11 +78,12 @@ for subject in subjects:
 # 3. *LLaVA-NeXT is the more sensitive*: its S less that of Qwen2-VL is positive.
 #
 # Each is a difference of two shares of the same rows, so it is paired row by row. The unit is
-# points: percent of all test rows, by the quantifier `any` and the split by rows.
+# points: percent of all test rows, by the quantifier `any` and the split by rows. It stands with
+# the model that it is about.
 
 # %%
 paper = subset_sizes.paper_numbers(subjects, PAIR) | nonrobust_share.paper_numbers(subjects)
-for table in ledger.tables(findings, paper):
+for table in ledger.tables([finding for finding in findings if finding.parts], paper):
     display(table)
 
 # %% [markdown]

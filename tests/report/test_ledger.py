@@ -219,9 +219,9 @@ def test_times_come_from_the_same_setting_and_span_quartiles(of):
     assert found["SCI5: two phases − one by one"].n == of.runs == 7
     parts = time_measures.time_a_round(of, ["sequential"])
     apart = {part.what: part.interval(0.95) for part in parts}
-    assert set(apart) == {f"SCI{n}: sequential" for n in (3, 5, 7)}
+    assert set(apart) == {f"SCI{n}: one by one" for n in (3, 5, 7)}
     far = abs(rows.loc["sequential", "ratio_median"] / 5 - 1)
-    assert apart["SCI5: sequential"].estimate == pytest.approx(far)
+    assert apart["SCI5: one by one"].estimate == pytest.approx(far)
     assert all(0 <= each.low <= each.estimate <= each.high for each in apart.values())
     shares = time_measures.time_share(of, ["naive_batch", "sequential"])
     assert len(shares) == 6 and all(part.quartiles for part in shares)  # 2 settings, 3 methods
@@ -327,12 +327,13 @@ def test_claims_that_cannot_fail_are_shown_and_not_counted(findings):
 def test_tables_and_words_name_every_claim(findings, few):
     table = ledger.page_of(findings, "sci", QWEN).frame
     claims = [each for each in load_claims() if each.paper == "sci"]
-    assert table.index.tolist() == [each.id for each in claims]
+    names = [claim.id for claim in claims]
+    assert [row.rsplit("(", 1)[1] for row in table.index] == [f"{name})" for name in names]
     assert ledger.summary(findings).frame.astype(int).sum(axis=1).tolist() == [len(table)] * 2
     measured = [RESULTS / "cpu.json", *sorted((RESULTS / "rft").glob("*.json"))]
     assert ledger.sources(few, RESULTS) == measured
     text = ledger.wording(findings)
-    assert all(f"**{name}**" in text for name in table.index)
+    assert all(f"**{name}**" in text for name in names)
     certain = table["decided by"].str.contains("by construction")
     holding = (table["verdict"][~certain] == "holds").sum()
     assert int(ledger.summary(findings).frame["holds"].iloc[0]) == holding

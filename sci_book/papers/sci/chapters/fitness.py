@@ -19,7 +19,7 @@ from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
 from sci_core.generate import generate
@@ -28,6 +28,10 @@ NOISES = get_args(Noise)
 DEFAULT_NOISE = signature(generate).parameters["noise"].default
 SUBSETS = ("B", "S", "BS")
 _ABOVE = ("chance", "nothing")  # what an input must only be above
+_APART = {  # conditions that the page's claim does not name
+    "paper": "its base differs from the paper’s by {} points",
+    "nothing": "its small sister’s base is right on {} %",
+}
 _MARGIN_COLOUR = "#d1fae5"
 
 BySeed = Mapping[int, Subjects]
@@ -64,16 +68,30 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
 
 
 def conclusion(frame: pd.DataFrame) -> str:
-    """A line of Markdown a model and seed: what it does not meet, and by how much."""
+    """A line of Markdown a model and seed: whether the claim is met; then what is apart from it."""
     lines = []
     for _, model in frame[frame["part"] == "decides"].groupby("shown", sort=False):
         for (label, seed), part in model.groupby(["shown", "seed"], sort=False):
-            line = f"- **{label}, seed {seed}: {conditions.overall(part)}.**"
+            apart = part["against"].isin(list(_APART)) & (part["state"] != "met")
+            claimed = part[~part["against"].isin(list(_APART))]
+            line = f"- **{label}, seed {seed}: {conditions.overall(claimed)}.**"
             for state in ("not met", "undecided"):
-                if named := conditions.named(part[part["state"] == state]):
+                if named := conditions.named(claimed[claimed["state"] == state]):
                     line += f" {state.capitalize()}: {named}."
-            lines.append(line + _furthest(part[part["state"] == "not met"]))
+            line += _furthest(claimed[claimed["state"] == "not met"])
+            for row in part[apart].itertuples():
+                found = _APART[row.against].format(_with_ends(row))
+                line += f" Apart from the claim, {found} ({_margin(row)} allowed): *{row.state}*."
+            lines.append(line)
     return "\n".join(lines)
+
+
+def _with_ends(row: tuple) -> str:
+    return f"{number(row.estimate)} {interval(row.low, row.high)}"
+
+
+def _margin(row: tuple) -> str:
+    return ("> " if row.against in _ABOVE else "± ") + number(row.margin, 0)
 
 
 def _furthest(lines: pd.DataFrame) -> str:
@@ -84,7 +102,7 @@ def _furthest(lines: pd.DataFrame) -> str:
     worst = overall.loc[overall["estimate"].abs().groupby(overall["against"], sort=False).idxmax()]
     far = [
         f"{line.input} is {number(line.estimate)} points from {line.against} "
-        f"(± {number(line.margin, 0)} allowed)"
+        f"({_margin(line)} allowed)"
         for line in worst.itertuples()
     ]
     return f" Furthest: {', '.join(far)}."
@@ -103,26 +121,22 @@ def noise_sentence(by_seed: BySeed) -> str:
     )
 
 
-def conditions_table(frame: pd.DataFrame, name: str) -> Table:
-    """One model: a line a condition, input and group; each seed's difference and its state.
+def conditions_table(mine: pd.DataFrame) -> Table:
+    """One model and seed of `judged`: a line a condition, input and group, and its state.
 
     Beside the rows that decide (`gate.measured`), what the test rows say.
     """
-    mine = frame[frame["name"] == name]
+    name, shown, seed = mine[["name", "shown", "seed"]].iloc[0]
     mine = mine.set_axis([_line(row.input, row.against, row.group) for row in mine.itertuples()])
     margins = mine[~mine.index.duplicated()]
-    allowed = [
-        ("> " if row.against in _ABOVE else "± ") + number(row.margin, 0)
-        for row in margins.itertuples()
-    ]
-    columns = {"allowed": pd.Series(allowed, margins.index)}
-    for (seed, part), lines in mine.groupby(["seed", "part"], sort=False):
-        columns[f"seed {seed}, {part}"] = lines["estimate"].map(number) + " " + ends(lines)
+    columns = {"allowed": pd.Series(list(map(_margin, margins.itertuples())), margins.index)}
+    for part, lines in mine.groupby("part", sort=False):
+        columns[part] = lines["estimate"].map(number) + " " + ends(lines)
         if part == "decides":
-            columns[f"seed {seed}, state"] = lines["state"]
+            columns["state"] = lines["state"]
     table = pd.DataFrame(columns).reindex(margins.index).fillna(MISSING)
-    caption = f"{mine['shown'].iloc[0]}: differences of accuracy in points"
-    return plain(table, name=f"conditions-{name}", caption=caption)
+    caption = f"{shown}, seed {seed}: differences of accuracy in points"
+    return plain(table, name=f"conditions-{name}-{seed}", caption=caption)
 
 
 def _line(name: str, against: str, group: str) -> str:

@@ -81,11 +81,12 @@ def reading(compared: pd.DataFrame) -> str:
     verdict = "holds" if same == len(compared) else "fails"
     extra = list(dict.fromkeys(original for _, original in unprinted(compared)))
     beyond = "; ".join(f"“{original}”" for original in extra) or "none"
+    stop = "" if beyond.endswith((".”", "。”")) else "."
     more = ", ".join(name for name in REWRITES if name not in FIGURES) or "none"
     marks = wrong_marks(compared)
     return (
         f"The library's tables are the paper's, string for string: *{verdict}*, {same} of "
-        f"{len(compared)} rewrites. Instructions that only the library has: {beyond}. Rewrites "
+        f"{len(compared)} rewrites. Instructions that only the library has: {beyond}{stop} Rewrites "
         f"beyond the paper's three: {more}. Texts whose mark “(Chinese Prompts)” does not fit "
         f"their script: {'; '.join(marks) or 'none'}."
     )
@@ -125,7 +126,7 @@ def worked_prompts(subject: Subject, rows: Rows) -> Table:
         if row := rows.get((dataset, int(index))):
             prompt = build_prompt(row, subject.records.stamp["family"])
             texts = [prompt, *(instruction(prompt, rewrite(prompt, name)) for name in FIGURES)]
-        lines[dataset] = [text.replace("\n", NEWLINE) for text in texts]
+        lines[dataset.replace("_", " ")] = [text.replace("\n", NEWLINE) for text in texts]
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["prompt", *FIGURES])
     caption = (
         f"The first prompt of each data set, as {subject.shown} reads it, and the instruction that "

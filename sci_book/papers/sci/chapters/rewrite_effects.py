@@ -49,7 +49,7 @@ def shares(subject: Subject, split_by: SplitBy) -> Table:
     rows, datasets = rows_of(subject, split_by), subject.records.frame["dataset"]
     moved = {name: changed(subject, name) for name in ROUNDS}
     parts = {kind: of_kind(subject, kind) for kind in KINDS}
-    parts |= {name: (datasets == name).to_numpy() for name in datasets.unique()}
+    parts |= {n.replace("_", " "): (datasets == n).to_numpy() for n in datasets.unique()}
     lines = {}
     for part, mask in parts.items():
         among = rows & mask

@@ -19,6 +19,8 @@ from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
 UNKNOWN = "?"
 TYPES = {"mcq": "letters", "yesno": "yes/no"}
+FULL = 15.0  # percent from which on a cell has the full colour, on every figure
+LEAST = 20  # rows below which a line of percentages is not drawn
 
 
 def transitions(subject: Subject, name: str, question_type: str, split_by: SplitBy) -> pd.DataFrame:
@@ -68,8 +70,8 @@ def destinations(frame: pd.DataFrame, subject: Subject) -> Table:
         cells = lines.setdefault(line.answer, {})
         cells[line.rewrite, "%"] = number(line.share, 1)
         ends = interval(line.low, line.high, 1)
-        cells[line.rewrite, "less uniform"] = f"{signed(line.gap, 1)} {ends}" if line.n else MISSING
-    columns = pd.MultiIndex.from_product([ROUNDS, ["%", "less uniform"]])
+        cells[line.rewrite, "− uniform"] = f"{signed(line.gap, 1)} {ends}" if line.n else MISSING
+    columns = pd.MultiIndex.from_product([ROUNDS, ["%", "− uniform"]])
     table = pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
     caption = f"Where changed multiple-choice rows go, {subject.shown}, % of the changed rows"
     return Table(f"destinations-{subject.name}", table.fillna(MISSING), caption)
@@ -92,11 +94,9 @@ def draw_transitions(subject: Subject, split_by: SplitBy) -> Figure:
         (kind, name): _percentages(transitions(subject, name, kind, split_by))
         for kind, name in product(TYPES, ROUNDS)
     }
-    moved = np.concatenate([_off_diagonal(table).ravel() for table in tables.values()])
-    top = max(np.nanmax(moved, initial=0.0), 1.0)
     figure, axes = plt.subplots(len(TYPES), len(ROUNDS), figsize=(WIDTH, 3.7), height_ratios=[4, 2])
     for ax, table in zip(axes.flat, tables.values(), strict=True):
-        _draw_heat(ax, table, top)
+        _draw_heat(ax, table)
     for line, kind in zip(axes, TYPES.values(), strict=True):
         line[0].set_ylabel(f"base, {kind}", fontsize=9)
     for ax, name in zip(axes[0], ROUNDS, strict=True):
@@ -129,9 +129,9 @@ def _uniform(subject: Subject, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _percentages(counts: pd.DataFrame) -> pd.DataFrame:
-    """Each line in percent of its rows; NaN where it has none."""
-    total = counts.sum(axis=1).replace(0, np.nan)
-    return 100 * counts.div(total, axis=0)
+    """Each line in percent of its rows; NaN where it has fewer than `LEAST`."""
+    total = counts.sum(axis=1)
+    return 100 * counts.div(total.where(total >= LEAST), axis=0)
 
 
 def _off_diagonal(table: pd.DataFrame) -> np.ndarray:
@@ -139,16 +139,16 @@ def _off_diagonal(table: pd.DataFrame) -> np.ndarray:
     return np.where(same, np.nan, table.to_numpy(dtype=float))
 
 
-def _draw_heat(ax: Axes, table: pd.DataFrame, top: float) -> None:
-    """Colour for what moves; what stays is grey. Nothing where there is no such answer."""
+def _draw_heat(ax: Axes, table: pd.DataFrame) -> None:
+    """Colour for what moves; what stays is grey, and a line of too few rows has dashes."""
     if not table.size:
         ax.set_axis_off()
         return
     values, shades = table.to_numpy(dtype=float), _off_diagonal(table)
     colours = plt.get_cmap("Oranges").with_extremes(bad="#f3f4f6")
-    ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=top, aspect="auto")
+    ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=FULL, aspect="auto")
     for (down, across), value in np.ndenumerate(values):
-        stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * top
+        stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * FULL
         ink = "#4b5563" if stays else "white" if dark else ON_PALE
         ax.text(across, down, number(value, 0), ha="center", va="center", color=ink, fontsize=8)
     ax.set_xticks(range(len(table.columns)), table.columns)

@@ -183,7 +183,8 @@ def ladder_table(frames: Frames, subject: Subject, *, name: str) -> Table:
         columns[kind, "95 % interval"] = pd.Series(ends(part), part.index)
     frame = pd.DataFrame(columns).sort_index().fillna(MISSING)
     frame.index = frame.index.map(in_rounds)
-    caption = f"Accuracy of {subject.shown} on BS, n = {int(part['n'].iloc[0]):,}"
+    n = int(part["n"].iloc[0])
+    caption = f"Accuracy of {subject.shown} on BS: {', '.join(frames)}; n = {n:,}"
     return Table(f"{subject.name}-{name}", frame, caption)
 
 

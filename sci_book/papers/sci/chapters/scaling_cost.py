@@ -49,8 +49,11 @@ def cost_table(
     if result is not None:
         timed = ungated(result, image_tokens)
         timed = timed[(timed["batch"] == 1) & (timed["new_tokens"] == 5)]
-        for row in timed.to_dict("records"):
-            column = columns.setdefault((f"time, {image_tokens}", row["model"]), {})
+        names = {subject.name.removeprefix("pocket-"): subject.brief for subject in subjects}
+        order = [*names, *timed["model"].unique()]
+        for row in sorted(timed.to_dict("records"), key=lambda row: order.index(row["model"])):
+            model = names.get(row["model"], row["model"])
+            column = columns.setdefault((f"time, {image_tokens}", model), {})
             column[int(row["method"].removeprefix("SCI"))] = row["ratio_median"]
     for subject in subjects:
         times = measured(result, subject.name)

@@ -48,7 +48,6 @@ def draw_rounds(subjects: Subjects, frames: Frames) -> Figure:
                     markersize=4, linewidth=1, label=f"{kind}, paper" if paper else None,
                 )  # fmt: skip
             ax.set_title(subset)
-            ax.set_ylim(-3, 103)
         panels[0].set_ylabel(f"{subject.shown}, %", fontsize=9)
     for ax in axes[-1]:
         ax.set_xlabel("rounds")
@@ -92,7 +91,7 @@ def _draw_line(
     """Columns `value`, `low` and `high` over the index."""
     ax.plot(part.index, part["value"], style, color=shade, markersize=4, label=label)
     if band:
-        ax.fill_between(part.index, part["low"], part["high"], color=shade, alpha=0.15, linewidth=0)
+        ax.fill_between(part.index, part["low"], part["high"], color=shade, alpha=0.25, linewidth=0)
 
 
 def _draw_times(ax: Axes, values: pd.Series, timed: pd.DataFrame) -> None:
@@ -100,5 +99,5 @@ def _draw_times(ax: Axes, values: pd.Series, timed: pd.DataFrame) -> None:
     if len(both):
         times, heights = timed.loc[both], values[both]
         ax.hlines(heights, times["ratio_q1"], times["ratio_q3"], color=INK, linewidth=2)
-        style = {"mfc": "white", "mec": INK, "markersize": 6}
+        style = {"mfc": "white", "mec": INK, "markersize": 6, "zorder": 5}
         ax.plot(times["ratio_median"], heights, "s", label="both, time on the twins", **style)
