@@ -43,8 +43,7 @@ tested = {paper: verdicts.claim_lines(paper, findings) for paper in chosen}
 by_paper = [verdicts.claims_sentence(paper, lines) for paper, lines in tested.items()]
 Markdown(
     f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)}\n\n"
-    f"**Verdict on the claims: {ledger.overall_verdict(findings)}.** It holds if every claim does."
-    "\n\n" + "\n".join(by_paper)
+    f"{verdicts.claims_verdict(tested.values())}\n\n" + "\n".join(by_paper)
 )
 
 # %% [markdown]
@@ -57,10 +56,11 @@ Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts
 # %% [markdown]
 # ## Find a table, a figure or a claim
 #
-# A line with a table or figure of a paper has the verdict that its page gives in its first lines,
-# and counts what became of the paper's sentences that are tested there, once for each model. A line
-# with such a sentence has the verdict of all models that it can be tested on, and then each model's
-# own.
+# A line with a table or figure of a paper has the verdict that its page gives on its own claim, in
+# its first lines. Beside it are counted the paper's sentences that are tested there, once for each
+# model: they are other claims, and may come out otherwise. A line with such a sentence has the
+# verdict of all models that it can be tested on, and then each model's own. *By construction* says
+# what the definitions or equations alone settle; records of one model may leave even that open.
 
 # %% tags=["hide-input"]
 lines = {paper: pd.concat([indices[paper], tested[paper]], ignore_index=True) for paper in chosen}

@@ -15,7 +15,8 @@ def model_entry(name: str) -> dict:
 
     Keys: `name`; `load`, what `load_model` takes; `family`; `label`, the model's name in the
     paper's tables, None if it has no such model; `title`, its name on pages, the label by default;
-    `pocket`, whether it is one of this project's own; `dtype`, `licence`.
+    `pocket`, whether it is one of this project's own; `colour`, its place among the colours of
+    figures; `dtype`, `licence`.
 
     Raises:
         ValueError: for a model without a manifest; the message lists those with one.

@@ -3,6 +3,7 @@
 `data_manifests/paper/claims*.yaml` holds the claims, one file a paper.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -63,6 +64,10 @@ class Claim:
 _FIELDS = {attribute.name for attribute in fields(Claim)} - {"paper", "arguments"}
 
 
+_GAP = re.compile(r" − | less |drop|gain|distance|gap")
+_UNITS = {"tau": "", "fit": " points of CLIPScore", "nearer": " hundredths of a cosine distance"}
+
+
 def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
     """All claims of the papers, in their order; with what the book itself asks if `own`.
 
@@ -97,3 +102,19 @@ def claimed(claim: Claim, scale: float = 1.0) -> str:
 def margin_of(claim: Claim, scale: float = 1.0) -> str:
     """The margin of a claim, with a minus sign where it is negative."""
     return f"{scale * claim.margin:g}".replace("-", "−")
+
+
+def in_words(claim: Claim) -> str:
+    """The paper's words, if it is the paper's, and what they are taken to mean."""
+    means = " ".join(claim.means.split())
+    return f"“{claim.quote}” *Tested:* {means}" if claim.quote else means
+
+
+def unit_of(claim: Claim, part: str) -> str:
+    """The unit of a part on its page, behind a space: percent for a share, points for a gap."""
+    if claim.measure in _UNITS:
+        return _UNITS[claim.measure]
+    if claim.scale != 100:
+        return " times"
+    differs = claim.margin <= 0 or _GAP.search(f"{claim.measure} {part}")
+    return " points" if differs else " %"

@@ -4,7 +4,7 @@ A chapter decides nothing itself. It shows the findings on the claims whose `pag
 ledger's intervals; those that `lead` are the claim in its first lines, and make its verdict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
@@ -14,11 +14,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
-from sci_book.pipeline.claims import Claim, claimed, load_claims, margin_of
+from sci_book.pipeline.claims import Claim, claimed, in_words, load_claims, margin_of, unit_of
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
 from sci_book.results.statistics import NOWHERE
 
@@ -107,7 +108,7 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     table = compare(
         pd.DataFrame.from_dict(lines, orient="index"),
         name=f"claims-{model}",
-        caption=f"The claim, part by part: {title}{_unit(findings)}",
+        caption=f"The claim, part by part: {title}{_unit(findings)}{_counted(lines, findings)}",
         ours=title,
         paper=bool(paper),
     )
@@ -123,10 +124,17 @@ def conclusion(findings: Sequence[Finding]) -> str:
     texts = []
     for place in sorted(places, key=lambda place: place != PAGE):
         head = "Verdict" if place == PAGE else f"Verdict, {place}"
-        told = dict.fromkeys(c.means.strip() for c in _claims(findings) if c.leads == place)
-        asked = "" if place == PAGE else f" Tested: {' '.join(told)}"
+        leads = leading(findings, place)
+        claims = _claims(leads)
+        alone = len(claims) == 1
+        asked = "" if place == PAGE or not alone else f" {in_words(claims[0])}"
         texts.append(f"**{head}: {verdict_of(findings, place)}.**{asked}")
-        lines = [f"- {_reason(finding)}" for finding in leading(findings, place)]
+        lines = []
+        for claim in claims:
+            mine = [finding for finding in leads if finding.claim == claim]
+            word = overall(finding.verdict for finding in mine)
+            lines += [] if alone else [f"- {in_words(claim)} **{word.capitalize()}:**"]
+            lines += [f"{'' if alone else '  '}- {_reason(finding)}" for finding in mine]
         texts.append("\n".join(lines) or "No model was named.")
     return "\n\n".join(texts)
 
@@ -138,7 +146,8 @@ def _reason(finding: Finding) -> str:
         return f"{said} There is nothing to test it on."
     estimate, low, high, *_ = finding.interval.times(finding.claim.scale)
     ends = interval(low, high)
-    numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
+    numbers = number(estimate) + unit_of(finding.claim, finding.part)
+    numbers += "" if ends == MISSING else f" {ends}"
     needs = "more" if finding.claim.claim == "greater" else "less"
     said += (
         f" Decided by “{finding.part}”: {numbers}, n = {finding.interval.n:,}; "
@@ -168,14 +177,16 @@ def show_parts(
     drawn = {(f.model, what) for f in lead for what, *_ in f.parts}
     printed = {at: value for at, value in (paper or {}).items() if at in drawn and pd.notna(value)}
     heights = {line: height for height, line in enumerate(lines)}
+    models = {finding.title: finding.model for finding in reversed(lead)}
     titles = list(dict.fromkeys(finding.title for finding in lead))
+    colours = figures.model_colours([models[title] for title in titles])
     step = 0.6 / max(1, len(titles))
     figure, ax = plt.subplots(figsize=(figures.WIDTH, 1.1 + (0.16 + 0.62 * step) * len(lines)))
     if not lines:
         figures.nothing(ax, "No model has an answer that this claim could be tested on.")
     for finding in lead:
         place_of_title = step * (titles.index(finding.title) - (len(titles) - 1) / 2)
-        colour = figures.MODEL_COLOURS[titles.index(finding.title) % len(figures.MODEL_COLOURS)]
+        colour = colours[models[finding.title]]
         for what, measured, word in finding.parts:
             height = heights[finding.claim.id, what] + place_of_title
             middle, low, high, *_ = measured.times(finding.claim.scale)
@@ -186,7 +197,8 @@ def show_parts(
                 ax.plot(printed[key], height, "D", markersize=5, mfc="none", mec=figures.INK)
     read = ""
     if lines:
-        _finish_parts(ax, lines, titles, paper=bool(printed))
+        shades = {title: colours[models[title]] for title in titles}
+        _finish_parts(ax, lines, shades, paper=bool(printed))
         ax.set_xlabel(xlabel)
         read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
@@ -200,7 +212,7 @@ def show_parts(
 
 
 def _finish_parts(
-    ax: Axes, lines: Mapping[tuple[str, str], Claim], titles: Sequence[str], *, paper: bool
+    ax: Axes, lines: Mapping[tuple[str, str], Claim], shades: Mapping[str, str], *, paper: bool
 ) -> None:
     """The claimed sides, the lines' names, and the legend."""
     left, right = ax.get_xlim()
@@ -215,11 +227,11 @@ def _finish_parts(
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.set_yticks(range(len(lines)), [fill(what, 30) for _, what in lines])
     ax.grid(axis="y", visible=False)
-    for title, colour in zip(titles, figures.MODEL_COLOURS, strict=False):
+    for title, colour in shades.items():
         ax.plot([], [], "o", color=colour, label=title)
     if paper:
         ax.plot([], [], "D", mfc="none", mec=figures.INK, label="paper")
-    columns = 4 if len(titles) + paper < 4 else 2  # a wider legend squeezes the picture
+    columns = 4 if len(shades) + paper < 4 else 2  # a wider legend squeezes the picture
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0)
 
 
@@ -231,6 +243,12 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
         if earlier.verdict == "not comparable":
             first[finding.claim.id] = finding
     return [f for f in findings if not f.claim.questions or f is first[f.claim.id]]
+
+
+def _counted(lines: Iterable[str], findings: Sequence[Finding]) -> str:
+    """What n counts, where a paper's claims compare two sets and only one of them is counted."""
+    counts = PAPERS[findings[0].claim.paper].counts
+    return f"; {counts}" if counts and any(" less " in what for what in lines) else ""
 
 
 def _unit(findings: Sequence[Finding]) -> str:

@@ -7,6 +7,7 @@ meet what a claim rests on (`gate`); `sci claims` and the book's page show what 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -22,7 +23,7 @@ from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
 from sci_book.pipeline import printed
-from sci_book.pipeline.claims import Claim, claimed
+from sci_book.pipeline.claims import Claim, claimed, in_words
 from sci_book.pipeline.titles import title_of
 from sci_book.results.records import RecordsError
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
@@ -74,6 +75,7 @@ def evaluate(
     resting = any(claim.rests_on for claim in claims)
     states = {subject.name: _unmet(subject) for subject in subjects} if resting else {}
     labels = {subject.name: getattr(subject, "label", None) for subject in subjects}
+    titles = {subject.name: getattr(subject, "shown", subject.name) for subject in subjects}
     findings = []
     for claim in claims:
         named = [name for name in states if not claim.about or labels[name] in claim.about]
@@ -81,7 +83,7 @@ def evaluate(
             together = named if claim.beside else [subject.name]
             finding = _finding(claim, subject.name, evidence)
             if claim.rests_on:
-                finding = gated(finding, {name: states[name] for name in together})
+                finding = gated(finding, {titles[name]: states[name] for name in together})
             findings.append(finding)
     return findings
 
@@ -89,7 +91,7 @@ def evaluate(
 def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
     """The finding; not comparable where a model does not meet what the claim rests on.
 
-    `states` are `gate.unmet` by the name of each model that must meet it.
+    `states` are `gate.unmet` by the title of each model that must meet it.
     """
     lacking = gate.of_claim(finding.claim.rests_on, states)
     if not (finding.parts and lacking):
@@ -156,9 +158,10 @@ def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
 
 def summary(findings: Sequence[Finding]) -> Table:
     """How many claims came to which verdict, by paper and model; those by construction apart."""
+    titles = titles_of(findings)
     frame = pd.DataFrame(
         {
-            "model": f"{PAPERS[finding.claim.paper].title}: {finding.model}",
+            "model": f"{PAPERS[finding.claim.paper].title}: {titles[finding.model]}",
             "verdict": CERTAIN if finding.claim.by_construction else finding.verdict,
         }
         for finding in findings
@@ -169,9 +172,14 @@ def summary(findings: Sequence[Finding]) -> Table:
     return Table("summary", cells, "Claims by verdict")
 
 
-def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
+def titles_of(findings: Iterable[Finding]) -> dict[str, str]:
+    """What each model is called: what its findings on other claims than the questions' say."""
+    return {f.model: f.title for f in sorted(findings, key=lambda f: not f.claim.questions)}
+
+
+def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
     """One model's ledger of one paper: verdict, deciding number and what was tested."""
-    lines = {}
+    lines, title = {}, titles_of(findings)[model]
     for finding in of_paper(findings, paper):
         if finding.model != model:
             continue
@@ -179,7 +187,8 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
         ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
         found = f"{number(measured.estimate, 4)} {ends}"
         found += " (quartiles)" if finding.quartiles else ""
-        lines[claim.id] = {
+        words = shorten(claim.quote or claim.means, 70, placeholder=" …")
+        lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
             "verdict": finding.verdict,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
@@ -190,7 +199,10 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
-    caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
+    caption = (
+        f"What decides each sentence of {PAPERS[paper].title} that is tested here, {title} "
+        f"(in {PAPERS[paper].units})"
+    )
     return Table(f"prose-ledger-{paper}-{model}", frame, caption)
 
 
@@ -199,7 +211,7 @@ def wording(findings: Sequence[Finding]) -> str:
     claims = {finding.claim.id: finding.claim for finding in findings}
     lines = [
         f'- <span id="{claim.id}"></span>**{claim.id}** ({claim.place}; '
-        f"[{title_of(claim.page)}]({claim.page}.html)): “{claim.quote}” *Tested:* {claim.means}"
+        f"[{title_of(claim.page)}]({claim.page}.html)): {in_words(claim)}"
         for claim in claims.values()
     ]
     return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])

@@ -36,7 +36,9 @@ def _of_dial(trainings: str | Path) -> Iterator[dict[str, Any]]:
     samples = dial.samples_of(dial.read_dial(located(trainings)))
     for name, outcome in dial_predictions.outcomes(samples).iterrows():
         ends = interval(outcome["low"], outcome["high"], 3)
-        found = f"{number(outcome['estimate'], 3)} {ends}, claimed {outcome['claimed']}"
+        found = f"{number(outcome['estimate'], 3)} {ends}, claimed {outcome['claimed']}".replace(
+            "-", "−"
+        )
         yield _line("dial", name, outcome["means"], outcome["verdict"], found)
 
 

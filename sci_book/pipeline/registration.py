@@ -151,7 +151,7 @@ def own_numbers_table() -> Table:
         word = printed.in_words(claim)
         if word not in ("holds", MISSING):
             lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word,
-                               "tested": claim.means}  # fmt: skip
+                               "tested": claim.means.replace("`", "")}  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("prose-own-numbers", frame, "Predicates that the paper's own numbers do not meet")
 

@@ -4,7 +4,7 @@ A chapter's verdict is read off its executed notebook: what this page says is wh
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
+from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.pipeline.titles import PageError, title_of
 
@@ -109,20 +110,40 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
             {
                 "id": claim.id,
                 "place": claim.place,
-                "what": claim.means,
+                "what": in_words(claim),
                 "page": claim.page,
                 "verdict": CERTAIN if claim.by_construction else overall(f.verdict for f in ends),
-                "claims": "; ".join(f"{finding.title}: {finding.verdict}" for finding in ends),
+                "claims": "; ".join(dict.fromkeys(map(_end, ends))),
             }
         )
     return pd.DataFrame(lines)
+
+
+def _end(finding: Finding) -> str:
+    """What a model came to; a claim with one end may be open on a model's records all the same."""
+    certain = finding.claim.by_construction and finding.verdict == "inconclusive"
+    return f"{finding.title}: {finding.verdict}{' on its records alone' if certain else ''}"
+
+
+def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
+    """Whether every claim of some papers (`claim_lines`) holds, in bold, and how many do not."""
+    words = pd.concat(lines)["verdict"]
+    words = words[~words.isin([CERTAIN, "not comparable"])].tolist()
+    holds = words.count("holds")
+    head = "every one holds" if holds == len(words) else "not every one holds"
+    return (
+        f"**The papers’ sentences: {head}.** {len(words)} can be judged and can fail: {holds} hold "
+        f"on every model they can be tested on, {words.count('fails')} fail on at least one, "
+        f"{words.count('inconclusive')} are inconclusive."
+    )
 
 
 def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
     counts = _counted(lines["verdict"].tolist())
     named = [
-        f"\n  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html))"
+        f"\n  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html)) "
+        f"**{line.claims.removesuffix('.')}.**"
         for line in lines[lines["verdict"] == "fails"].itertuples()
     ]
     failed = f" Those that fail:{''.join(named)}" if named else ""
@@ -147,7 +168,9 @@ def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _as_html(paper: str, frame: pd.DataFrame) -> str:
     cells = frame[["place", "what", "verdict", "claims", "page"]].map(escape)
-    cells["what"] = [re.sub("`(.+?)`", r"<code>\1</code>", text) for text in cells["what"]]
+    for name in ("what", "claims"):
+        code = cells[name].str.replace("`(.+?)`", r"<code>\1</code>", regex=True)
+        cells[name] = code.str.replace(r"\*([^\s*][^*]*)\*", r"<em>\1</em>", regex=True)
     cells["page"] = [
         f'<a href="{"../" + page if page.startswith("book/") else page}.html">'
         f"{escape(title_of(page))}</a>"
@@ -156,12 +179,13 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     heads = {
         "place": "kind" if paper == OURS else "in the paper",
         "what": "what is asked, or claimed" if paper == OURS else "what is there, or claimed",
-        "claims": "claims, or models",
+        "verdict": "verdict on the page’s own claim, or on the sentence",
+        "claims": "found" if paper == OURS else "the paper’s sentences tested there, or each model",
     }
     style = Styler(cells.rename(columns=heads), cell_ids=False).hide(axis="index")
     named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
     classes = "verdict-" + named.str.replace(" ", "-")
-    style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
+    style = style.set_td_classes(pd.DataFrame({heads["verdict"]: classes.where(named != "", "")}))
     style = style.set_uuid(f"prose-scoreboard-{paper}")
     return style.set_table_attributes('class="sci-table"').to_html()
 

@@ -147,9 +147,10 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     rows = json.loads(capsys.readouterr().out)["claims"]
     page = "\n".join(shown("verdicts", "text/plain"))
     for row in rows:
-        caption = f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
+        title = chapters.subjects([row["model"]], FROZEN_RECORDS)[0].shown
+        caption = f"each sentence of {PAPERS[row['paper']].title} that is tested here, {title} "
         line = next(
-            line for line in page.split(caption)[1].splitlines() if line.startswith(f"{row['id']} ")
+            line for line in page.split(caption)[1].splitlines() if f"({row['id']}) " in line
         )
         assert f" {row['verdict']} " in line, line
         if row["n"]:

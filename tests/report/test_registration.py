@@ -166,7 +166,7 @@ def test_no_verdict_is_called_on_a_model_that_does_not_meet_its_conditions():
     assert gated.verdict == "not comparable" and gated.parts == (("a", found, "not comparable"),)
     assert gated.interval == found and gated.unmet == "rewording undecided, dummy not met"
     both = ledger.gated(finding, {"one": met, "other": lacking})
-    assert both.unmet == "rewording undecided, dummy not met by other"
+    assert both.unmet == "rewording undecided, dummy not met for other"
     nothing = replace(finding, parts=(), verdict="not comparable")
     assert ledger.gated(nothing, {"one": lacking}) == nothing
 

@@ -87,17 +87,23 @@ def test_a_claim_has_the_verdict_of_the_models_it_can_be_tested_on():
                     "page": "p", "verdict": "holds", "claims": "a: holds"}  # fmt: skip
     (line,) = verdicts.claim_lines("sci", made[1:]).to_dict("records")
     assert (line["verdict"], line["claims"]) == ("not comparable", "b: not comparable")
+    (line,) = verdicts.claim_lines("sci", [made[0], made[0]]).to_dict("records")
+    assert line["claims"] == "a: holds"  # of the questions, say, alike for every model
     certain = replace(made[0], claim=replace(made[0].claim, by_construction=True))
-    assert verdicts.claim_lines("sci", [certain])["verdict"].tolist() == ["by construction"]
+    still = replace(certain, verdict="inconclusive")
+    (line,) = verdicts.claim_lines("sci", [certain, still]).to_dict("records")
+    assert line["verdict"] == "by construction"
+    assert line["claims"] == "a: holds; a: inconclusive on its records alone"
 
 
 def test_the_scoreboard_links_pages_by_their_titles():
-    line = {"place": "Table <1>", "what": "sizes", "verdict": "fails", "claims": "-"}
+    line = {"place": "Table <1>", "what": "`sizes`", "verdict": "fails", "claims": "m: *fails*"}
     frame = pd.DataFrame([line | {"page": page} for page in ("results", "book/method")])
     made = verdicts.scoreboard({"sci": frame, "oric": frame})
     assert made.count("<details") == 2 and made.count(" open>") == 1
     assert '<a href="results.html">Results at a glance</a>' in made
     assert '<a href="../book/method.html">The method, equation by equation</a>' in made
+    assert "<code>sizes</code>" in made and "m: <em>fails</em>" in made
     assert "Table &lt;1&gt;" in made and made.count("verdict-fails") == 4
     with pytest.raises(verdicts.PageError, match="names nowhere, and there is no such page"):
         verdicts.scoreboard({"sci": frame.assign(page="nowhere")})
@@ -116,12 +122,17 @@ def test_the_sentence_counts_each_page_once():
 def test_the_claims_of_a_paper_are_counted_and_those_that_fail_are_named():
     words = ["holds", "fails", "by construction", "holds"]
     lines = pd.DataFrame({"what": list("abcd"), "verdict": words})
-    lines = lines.assign(place="Section 1", page="results")
+    lines = lines.assign(place="Section 1", page="results", claims="m: fails")
     assert verdicts.claims_sentence("oric", lines) == (
         "- **ORIC**, 4 claims: 2 hold, 1 fails, 1 by construction. Those that fail:\n"
-        "  - b (Section 1: [Results at a glance](results.html))"
+        "  - b (Section 1: [Results at a glance](results.html)) **m: fails.**"
     )
     assert "fail" not in verdicts.claims_sentence("oric", lines[:1])
+    assert verdicts.claims_verdict([lines, lines]) == (
+        "**The papers’ sentences: not every one holds.** 6 can be judged and can fail: 4 hold on "
+        "every model they can be tested on, 2 fail on at least one, 0 are inconclusive."
+    )
+    assert "every one holds.** 2" in verdicts.claims_verdict([lines[:1], lines[2:]])
 
 
 def test_a_page_that_is_missing_is_named(pages):

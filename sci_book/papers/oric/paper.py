@@ -99,6 +99,7 @@ PAPER = Paper(
     figures=frozenset({3, 5, 10}),
     tested=_tested,
     units="shares of 1, and cosines",
+    counts="where two sets are compared, n counts the first",
     data=SET,
     folder=DATA,
     draw=draw,

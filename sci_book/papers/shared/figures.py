@@ -6,8 +6,10 @@ step in lightness too).
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from io import BytesIO
+from itertools import count
 from numbers import Real
 from textwrap import fill
 from typing import NamedTuple
@@ -20,13 +22,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from sci_book.data.catalogue import model_entry
 from sci_book.papers.shared.svg import INK, svg
 
 DPI = 110
 WIDTH = 7.2  # inches: the width of the book's text column
 MOST_BYTES = 6_000  # of a picture as a PNG
 
-MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # in the order of a chapter
+MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # `model_colours` gives each model its own
 # Baselines in cool colours, SCI in warm ones that deepen with its rounds.
 METHOD_COLOURS = {
     "base": "#6b7280",
@@ -91,6 +94,19 @@ def colour(name: str) -> str:
     if name not in _COLOURS:
         raise KeyError(f"{name!r} has no colour; these have: {', '.join(_COLOURS)}")
     return _COLOURS[name]
+
+
+def model_colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour a model: that of its manifest, which is the same on every page, or the next free."""
+    places: dict[str, int] = {}
+    for name in names:
+        with suppress(ValueError):  # a model this book does not know
+            place = model_entry(name).get("colour")
+            if place is not None and place not in places.values():
+                places[name] = place
+    free = (place for place in count() if place not in {*places.values()})
+    places |= {name: next(free) for name in names if name not in places}
+    return {name: MODEL_COLOURS[places[name] % len(MODEL_COLOURS)] for name in names}
 
 
 def estimates(

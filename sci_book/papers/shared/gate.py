@@ -64,10 +64,10 @@ def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str,
 def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -> str:
     """What keeps a claim from being judged, "rewording not met, dummy undecided"; "" if nothing.
 
-    `models` holds `unmet`, by name, of the models that must meet what it rests on.
+    `models` holds `unmet`, by title, of the models that must meet what it rests on.
     """
     obstacles = []
     for model, states in models.items():
         if words := [f"{name} {states[name]}" for name in rests_on if states[name]]:
-            obstacles.append(", ".join(words) + (f" by {model}" if len(models) > 1 else ""))
+            obstacles.append(", ".join(words) + (f" for {model}" if len(models) > 1 else ""))
     return "; ".join(obstacles)

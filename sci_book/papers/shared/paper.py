@@ -84,6 +84,7 @@ class Paper:
     tested     its `measures` and `evidence`, imported when they are asked for: who draws a paper's
                data needs no chapter, with its figures and the paper's numbers
     units      of the numbers in its ledger
+    counts     what n counts where two sets are compared, if it is not the rows of both
     data       its pocket data set, or None where its rows are made when they are asked
     folder     where that is drawn, by `draw`, from the code and the files `drawn_from`
     asked      the set of rows, made of a data set's name and a limit
@@ -99,6 +100,7 @@ class Paper:
     asked: Callable[[str | None, int | None], PaperSet]
     parts_of: Callable[[Records], Iterable[tuple[Records, Dataset]]]
     units: str = "shares of 1"
+    counts: str = ""
     data: str | None = None
     folder: Path | None = None
     draw: Callable[[Callable[[str], None]], None] | None = None

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import Subjects, legend_below, less, paired
 from sci_book.papers.shared.chapters import Subject, paper_values, side
-from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.figures import WIDTH, model_colours
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed
 
@@ -65,10 +65,12 @@ def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
     figure, panels = plt.subplots(
         1, len(OPPONENTS), figsize=(WIDTH, 0.9 + 0.34 * len(SUBSETS) * len(subjects)), sharey=True
     )
+    colours = model_colours([subject.name for subject in subjects])
     for ax, other in zip(panels, OPPONENTS, strict=True):
         for order, subject in enumerate(subjects):
             lines = frame.xs((subject.name, other), level=("model", "opponent"))
-            _draw_model(ax, lines, order, len(subjects), subject.shown)
+            away = 0.3 * (order - (len(subjects) - 1) / 2)
+            _draw_model(ax, lines, away, colours[subject.name], subject.shown)
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(f"SCI5 − {other}, points")
         ax.grid(axis="y", visible=False)
@@ -80,9 +82,8 @@ def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
     return figure
 
 
-def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, label: str) -> None:
-    shade = MODEL_COLOURS[order % len(MODEL_COLOURS)]
-    places = np.arange(len(SUBSETS)) + 0.3 * (order - (models - 1) / 2)
+def _draw_model(ax: Axes, lines: pd.DataFrame, away: float, shade: str, label: str) -> None:
+    places = np.arange(len(SUBSETS)) + away
     lines = lines.loc[list(SUBSETS)]
     ax.hlines(places, lines["low"], lines["high"], color=shade, linewidth=2.5)
     ax.plot(lines["reproduced"], places, "o", color=shade, markersize=6, label=label)
