@@ -179,7 +179,7 @@ def titles_of(findings: Iterable[Finding]) -> dict[str, str]:
 
 def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
     """One model's ledger of one paper: verdict, deciding number and what was tested."""
-    lines, title = {}, titles_of(findings)[model]
+    lines, title = {}, titles_of(findings).get(model, model)
     for finding in of_paper(findings, paper):
         if finding.model != model:
             continue
