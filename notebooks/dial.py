@@ -30,7 +30,7 @@ outcomes = dial_predictions.outcomes(samples)
 turned = dial_tables.estimates(samples)
 
 # %% tags=["hide-input"]
-Markdown(dial_tables.answer(outcomes, turned))
+Markdown(dial_tables.answer(outcomes, turned, samples))
 
 # %% tags=["hide-input"]
 figures.show(

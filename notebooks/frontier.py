@@ -29,11 +29,12 @@ Markdown(frontier.conclusion(subjects, chosen))
 
 # %% tags=["hide-input"]
 figures.show(
-    frontier.draw(subjects),
-    "Gain on B against the change outside BS: a line is a method as its constraint loosens, from "
-    "right to left. The star is what choosing the right wording of each question would bring.",
-    alt="A panel a model: points and lines, the change outside BS in points along the horizontal "
-    "axis and the gain on B in points along the vertical one.",
+    frontier.draw(subjects, chosen),
+    "Gain on BS against the change over all rows, test rows: a line is a method along its β. The "
+    "ring is the setting chosen on validation rows, the dashed line the loss that is tolerated, "
+    "the star what choosing the right wording of each question would bring.",
+    alt="A panel a model: points and lines, the change over all rows in points along the "
+    "horizontal axis and the gain on BS in points along the vertical one.",
 )
 
 # %% [markdown]

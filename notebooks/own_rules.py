@@ -6,6 +6,10 @@
 # of a quarter of the width and height loses less than half a point on BS, for at most 1.3 times the
 # tokens of the base.
 #
+# BS holds the questions that a model answers as it does without the picture, and wrongly (B), or
+# otherwise when they are reworded (S). β is the share of the best token's probability below which
+# another token is ruled out.
+#
 # {doc}`frontier` shows what a gain on B costs elsewhere: no setting of the paper's methods
 # {cite:p}`tang2026sci` is free on both models. This page, the book's own, asks whether a rule that
 # uses what the dummies disagree about is. And nearly all that SCI5 costs is one noisy picture
@@ -33,10 +37,10 @@ Markdown(own_rules.answer(judged))
 # %% tags=["hide-input"]
 figures.show(
     own_rules.draw(judged),
-    "What was predicted of the rule and of SCI5-lite, on test rows: a line holds if all of it lies "
-    "to the right of its bar.",
-    alt="A line for each prediction and model: the change in points with its interval along the "
-    "horizontal axis, and a vertical bar at what it must lie above.",
+    "What was predicted of the rule, at β 0.8, and of SCI5-lite, on test rows: a prediction holds "
+    "for a model if all of its interval lies to the right of the bar.",
+    alt="A line for each prediction, a dot for each model: the change in points with its interval "
+    "along the horizontal axis, and a vertical bar at what it must lie above.",
 )
 
 # %%
@@ -66,9 +70,9 @@ Markdown(registration.sentence(registered=own_rules.REGISTRATION))
 # %% [markdown]
 # ## Cheaper rounds
 #
-# `SCI5-lite` reads the noise of SCI5 on a picture of a quarter of the width and height. “Small
-# noise” is half of them. The usual prior is the dummies' mean score of each token over the
-# validation rows of the data set: one prior for all questions, and no dummy is read.
+# `SCI5-lite` reads the noise of SCI5 on a picture of a quarter of the width and height, “tiny”
+# below; “small” noise has half of them. The usual prior is the dummies' mean score of each token
+# over the validation rows of the data set: one prior for all questions, and no dummy is read.
 
 # %%
 own_rules.rounds_table(subjects)

@@ -4,9 +4,11 @@
 # **Claim.** How much SCI5 gains over VCD on a model's BS follows from the share of B in it, which
 # the model's own Table 1 tells before any SCI is decoded.
 #
-# {doc}`why_gains` takes a gain on BS apart: into that on B, that on the rest, and the share of
-# each. If the two gains are much alike in every model, then the share alone predicts. Here the
-# gains come from pocket trainings, and the prediction is for models that nobody here has run.
+# B holds the questions that a model answers wrongly and as it does without the picture, S those
+# that it answers otherwise when they are reworded; BS is both together. {doc}`why_gains` takes a
+# gain on BS apart: into that on B, that on the rest, S∖B, and the share of each. If the two gains
+# are much alike in every model, then the share alone predicts. Here the gains come from pocket
+# trainings, and the prediction is for models that nobody here has run.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

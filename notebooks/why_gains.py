@@ -37,14 +37,18 @@ figures.show(
 
 # %% [markdown]
 # How SCI5's gain on BS grows with the share of B in it. Dots: as it is here. Diamonds: the paper's
-# model of the same family {cite:p}`tang2026sci`, at its own share. Where a diamond
-# lies near its line, the paper's model differs from ours mostly in what its BS is made of.
+# model of the same family {cite:p}`tang2026sci`, at its own share. Where a diamond lies in its
+# band, the mix of BS is enough to explain how the paper's gain differs from ours; elsewhere it is
+# not.
 
 # %% [markdown]
 # ## The mix
 #
 # With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). Test rows; intervals from
 # 10,000 draws of question groups.
+
+# %% tags=["hide-input"]
+Markdown("\n\n".join(map(why.mix_sentence, subjects)))
 
 # %%
 for subject in subjects:
@@ -54,7 +58,12 @@ for subject in subjects:
 # ## What made S
 #
 # A row is in S if V1 or V2 changes the base's answer. Where the base is right and the rewording is
-# wrong, the rewording offers SCI's maximum an error.
+# wrong, the rewording offers SCI's maximum an error. These lines hold the part of S that lies in B
+# too: there the base is always wrong and SCI5 can only gain, so SCI5 can be level with the base
+# on S and yet lose on S∖B.
+
+# %% tags=["hide-input"]
+Markdown("\n\n".join(map(why.flipped_sentence, subjects)))
 
 # %%
 for subject in subjects:
@@ -79,6 +88,9 @@ figures.show(
 #
 # Each round taken out in turn, the three others kept; τ1 follows the number of rewordings
 # (τ1 = 1 + N/2). {doc}`table05_components` averages over all combinations instead.
+
+# %% tags=["hide-input"]
+Markdown("\n\n".join(map(why.without_sentence, subjects)))
 
 # %%
 for subject in subjects:

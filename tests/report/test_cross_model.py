@@ -227,16 +227,18 @@ def test_subsets_without_a_row_are_empty_cells(two):
     assert chapters.overall(claims["verdict"]) == "not comparable"
     shown = cross_model.bs_table(subjects[0], subjects, none, right).frame
     assert set(shown["Overall", "pocket"]) == {"—"}
-    assert "has no row" in cross_model.reading(frame, subjects[0])
+    assert "has no row" in cross_model.left_over(subjects, none, right)
     figure = cross_model.draw_matrices({"S": frame})
     assert {text.get_text() for ax in figure.axes for text in ax.texts} == {"—"}
 
 
-def test_the_reading_tells_ones_own_rows_from_anothers(two):
-    frame = cross_model.matrix(*two, "B")
-    text = cross_model.reading(frame, two[0][0])
-    assert text.startswith("**pocket Qwen2-VL**") and "right on 0.00 %" in text
-    assert "the B of LLaVA-NeXT" in text and text.count("a difference of") == 2
+def test_what_is_left_over_is_told_by_part(two):
+    text = cross_model.left_over(*two)
+    alone, shared = text.split("On rows that are in both")
+    lines = cross_model.overlap(*two)
+    for part, name in ((shared, cross_model.OVERLAP[0]), (alone, cross_model.OVERLAP[1])):
+        assert all(f"{abs(line['reproduced']):.2f} points" in part for line in lines[name])
+    assert text.count("Qwen2-VL on LLaVA-NeXT’s BS") == 2
 
 
 @pytest.mark.parametrize("names", [(QWEN,), (QWEN, LLAVA), (QWEN, LLAVA, "mine", "seed1")])

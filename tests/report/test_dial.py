@@ -246,11 +246,11 @@ def test_the_page_shows_every_prediction_and_training(drawn):
     skews = dial_tables.along(shown, "skew")["skew"].tolist()
     assert skews == pytest.approx(sorted([0.3, 0.5, 0.65, 0.8, 0.95] * 2))
     assert len(dial_tables.along(shown, "reword")) == 8
-    text = dial_tables.answer(outcomes, shown)
+    text = dial_tables.answer(outcomes, shown, samples)
     words = outcomes["verdict"].value_counts()
     assert f"Of 13 predictions {words.get('holds', 0)} hold, " in text
     own = 100 * shown[shown["setting"] == "skew-0.3"]["SCI5 − base, all"].mean()
-    assert f"{own:.2f} at a skew of 0.3".replace("-", "−") in text
+    assert re.search(f"by {own:.2f}".replace("-", "−") + r" \[[^]]+\] at a skew of 0.3", text)
     table = dial_tables.rule_table(shown).frame
     assert list(table.index) == dial.methods()
     fit = dial.rule(shown, "SCI5")

@@ -42,7 +42,7 @@ def test_a_change_is_counted_row_by_row(mine, test_rows, name, part):
 
 def test_nothing_is_lost_outside_bs_without_a_dummy(test_rows):
     textual = [f"SCI(M=0, N={N})" for N in (1, 2)]
-    assert test_rows.loc[textual, frontier.ALONG].tolist() == [0, 0]
+    assert test_rows.loc[textual, "outside BS"].tolist() == [0, 0]
 
 
 def test_the_oracle_is_right_wherever_the_base_is(mine, test_rows):
@@ -117,6 +117,7 @@ def test_where_nothing_is_worth_it_nothing_is_tested(fit, monkeypatch):
 
 def test_a_model_without_a_row_in_b_is_drawn_as_a_sentence(mine, monkeypatch):
     records = mine.records.take(np.zeros(len(mine.records.frame), dtype=bool))
-    figure = frontier.draw([mine, replace(mine, records=records)])
+    models = [mine, replace(mine, records=records)]
+    figure = frontier.draw(models, frontier.verdicts(models[:1]))
     texts = [text.get_text() for ax in figure.axes for text in ax.texts]
     assert any("There is no row in B" in text.replace("\n", " ") for text in texts)

@@ -89,10 +89,11 @@ def test_figures_have_a_panel_a_model(pair, lonely, draw):
 
 def test_the_answer_comes_in_words(pair, lonely):
     for subject in pair:
-        text = why.answer(subject)
-        assert subject.shown in text and "of S the base’s answer changes under" in text
+        texts = [why.answer, why.mix_sentence, why.flipped_sentence, why.without_sentence]
+        text = " ".join(said(subject) for said in texts)
+        assert text.count(subject.shown) == 4 and "of S the base’s answer changes under" in text
         assert "nan" not in text
-    assert "nothing to explain" in why.answer(lonely)
+    assert "nothing to explain" in why.answer(lonely) and why.mix_sentence(lonely) == ""
     assert "nan" not in repr(why.mix_table(lonely)).lower()
     assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0
 

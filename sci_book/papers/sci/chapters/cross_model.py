@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes, flips_table
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, by_kind, counts, ends, paired
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
-from sci_book.papers.shared.chapters import PAPER, Subject, row, side
+from sci_book.papers.shared.chapters import PAPER, Subject, gain, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import Table, compare, interval, number
@@ -89,12 +89,13 @@ def bs_table(built: Subject, subjects: Subjects, sets: Sets, right: Right) -> Ta
     """BS as one model built it, under every model: the paper's Table 3 beside ours.
 
     VCD and the null methods stand below the paper's two lines. A null is that of the model that
-    answers: its own runner-up, or any option but its own.
+    answers: its own runner-up, or any option but its own. What its records lack is left out.
     """
     lines, paper = {}, {}
     for answers in subjects:
         rows = pd.DataFrame({"BS": rows_of((built, answers), sets, "BS")})
-        outcomes = {method: right[answers.name][method] for method in SHOWN}
+        every = {method: right[answers.name][method] for method in SHOWN}
+        outcomes = {name: hits for name, hits in every.items() if not np.isnan(hits).all()}
         frame = accuracy_table(outcomes, answers.records.frame, rows)
         for method, part in frame.groupby("method", sort=False):
             label = f"{answers.brief}: {method}"
@@ -229,6 +230,17 @@ def matrix_table(frame: pd.DataFrame, subset: str, models: str) -> Table:
     return Table(name, pd.DataFrame(columns, index=index), caption)
 
 
+def overlap(subjects: Subjects, sets: Sets, right: Right) -> dict[str, list[dict]]:
+    """SCI5 less the base on each part of another model's BS: rows of `compare`, in pairs' order."""
+    parts: dict[str, list[dict]] = {name: [] for name in OVERLAP}
+    for pair in pairs(subjects):
+        mine, theirs = sets[pair[1].name]["BS"].to_numpy(), rows_of(pair, sets, "BS")
+        masks = theirs & mine, theirs & ~mine, rows_of(pair, sets, "all")
+        for name, rows in zip(OVERLAP, masks, strict=True):
+            parts[name].append(paired(pair[1], gaps(pair, right, "base"), rows))
+    return parts
+
+
 def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """SCI5 less the base on another model's BS, by whether the row is in one's own BS too.
 
@@ -236,14 +248,8 @@ def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     construction. The rest is free of rows chosen for the answering model's errors, and all test
     rows say what SCI5 does where no model chose.
     """
-    parts: dict[str, list[dict]] = {name: [] for name in OVERLAP}
-    for pair in pairs(subjects):
-        mine, theirs = sets[pair[1].name]["BS"].to_numpy(), rows_of(pair, sets, "BS")
-        masks = theirs & mine, theirs & ~mine, rows_of(pair, sets, "all")
-        for name, rows in zip(OVERLAP, masks, strict=True):
-            parts[name].append(paired(pair[1], gaps(pair, right, "base"), rows))
     columns = {}
-    for name, lines in parts.items():
+    for name, lines in overlap(subjects, sets, right).items():
         frame = pd.DataFrame(lines or [row(NOWHERE)])
         columns[name, "n"] = [f"{n:,}" for n in frame["n"]]
         columns[name, "points"] = [number(value) for value in frame["reproduced"]]
@@ -292,22 +298,26 @@ def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def reading(frame: pd.DataFrame, answers: Subject) -> str:
-    """The base and SCI5 of one model on its own B and on the others', from the matrix of B."""
-    lines = frame[frame["answers"] == answers.brief]
-    head = versus("base")
-    parts = []
-    for line in lines.to_dict("records"):
-        where = "its own B" if line["own"] else f"the B of {line['built']}"
-        if not line["n"]:
-            parts.append(f"{where} has no row")
-            continue
-        parts.append(
-            f"on {where} ({line['n']:,} rows) its base is right on {number(line['base'])} % and "
-            f"SCI5 on {number(line[METHOD])} %, a difference of {number(line[head])} points, "
-            f"interval {interval(line[f'{head} low'], line[f'{head} high'])}"
+def left_over(subjects: Subjects, sets: Sets, right: Right) -> str:
+    """What SCI5 does on the two parts of another model's BS, for the models asked, in Markdown."""
+    models = asked(subjects)
+    parts = overlap(models, sets, right)
+    if not pairs(models):
+        return ""
+    shared, alone = (
+        " and ".join(
+            f"{gain(line['reproduced'])} {interval(line['low'], line['high'])} ({name_of(pair)})"
+            for pair, line in zip(pairs(models), parts[name], strict=True)
         )
-    return f"**{answers.shown}**: {'; '.join(parts)}."
+        for name in OVERLAP[:2]
+    )
+    text = (
+        f"On rows that are in the other model’s BS alone, SCI5 {alone}. On rows that are in both "
+        f"models’ BS, it {shared}."
+    )
+    if all(line["high"] < 0 for line in parts[OVERLAP[1]]):
+        text += " So all of its gain on another model’s BS comes from the rows in both."
+    return text
 
 
 def _draw_matrix(

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from itertools import product
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci import dial, dial_predictions
-from sci_book.papers.sci.chapters.shapes import legend_below
+from sci_book.papers.sci.chapters.shapes import legend_below, points
 from sci_book.papers.sci.dial import KNOWN, PARTS, Training
 from sci_book.papers.shared.chapters import overall
 from sci_book.papers.shared.figures import WIDTH, colour
@@ -18,7 +19,7 @@ from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, slope
+from sci_book.results.statistics import Interval, Sample, slope
 
 SHOWN = ("VCD", "SCI5")
 VERDICTS = {"holds": "hold", "inconclusive": "are inconclusive", "fails": "fail"}
@@ -44,25 +45,28 @@ def along(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
     return chosen.sort_values(axis)
 
 
-def answer(outcomes: pd.DataFrame, frame: pd.DataFrame) -> str:
+def answer(outcomes: pd.DataFrame, frame: pd.DataFrame, samples: dial.Samples) -> str:
     """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
     words = outcomes["verdict"].value_counts()
     counted = ", ".join(f"{words.get(word, 0)} {said}" for word, said in VERDICTS.items())
     rest = [
-        f"\n- *{' '.join(line['means'].split())}* {word}."
+        f"\n- *{' '.join(line['means'].split())}* {word.capitalize()}: "
+        f"{_with_ends(Interval(*line[list(Interval._fields)]))}, claimed {line['claimed']}."
         for word in VERDICTS
         for _, line in outcomes[outcomes["verdict"] == word].iterrows()
         if word != "holds"
     ]
-    skewed = along(frame, "skew")
-    ends = [
-        f"{number(100 * group['SCI5 − base, all'].mean())} at a skew of {value:g}"
-        for value, group in list(skewed.groupby("skew"))[:: skewed["skew"].nunique() - 1]
-    ]
+    ends = []
+    settings = along(frame, "skew").groupby("skew")["setting"].first()
+    for skew, setting in settings.iloc[[0, -1]].items():
+        parts = [of["SCI5 − base, all"] for each, of in samples.items() if each.setting == setting]
+        columns = ([getattr(part, key) for part in parts] for key in ("values", "clusters"))
+        mean = Sample(setting, *map(np.concatenate, columns)).interval(0.95)
+        ends.append(f"{points(mean)} at a skew of {skew:g}")
     return (
         f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions {counted}. "
-        f"Over all rows SCI5 changes the base by {' and '.join(ends)}, in points."
-        + ("\n\nThose that do not hold:\n" + "".join(rest) if rest else "")
+        f"Over all rows SCI5 changes the base by {' and by '.join(ends)}, in points."
+        + ("\n\nThose that do not hold, in shares of 1:\n" + "".join(rest) if rest else "")
     )
 
 

@@ -1,4 +1,4 @@
-"""The frontier: what every method and setting gains on B against what it loses outside BS.
+"""The frontier: what every method and setting gains on BS against what it loses over all rows.
 
 On B the base is wrong, so a change can only help. Outside BS both V1 and V2 agree with it, and it
 is right or answers otherwise than a dummy picture, so a change mostly hurts. The setting that is
@@ -32,9 +32,8 @@ from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
 TAU2 = (0.1, 0.5, 1.0, 2.0, 5.0)
 GRID = range(4)  # dummies and rewordings, of each none to three
-ALONG, UPWARD = "outside BS", "B"  # the axes of the picture
-GAIN, WHOLE = "BS", "all"  # what a setting is chosen and tested by
-PARTS = (UPWARD, ALONG, GAIN, WHOLE)
+GAIN, WHOLE = "BS", "all"  # what a setting is chosen and tested by, and the axes of the picture
+PARTS = ("B", "outside BS", GAIN, WHOLE)
 SPLIT: SplitBy = "groups"  # so that a question is not both chosen by and tested on
 TOLERATED = 0.005  # lost over all rows, of 1
 WORDINGS = ("original", "V1", "V2", "V3")
@@ -167,7 +166,11 @@ def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
         lines.append(
             text + ("" if subject.fit else " Not judged: it does not meet the conditions.")
         )
-    return "\n".join([f"**Verdict: {overall(words)}.**\n", *lines])
+    tested = (
+        f"The setting chosen has to gain on BS, and to lose less than {100 * TOLERATED:g} points "
+        "over all rows."
+    )
+    return "\n".join([f"**Verdict: {overall(words)}.** {tested}\n", *lines])
 
 
 def _points(line: pd.Series) -> str:
@@ -186,34 +189,40 @@ def table(subject: Subject) -> Table:
     return plain(frame, name=f"settings-{subject.name}", caption=caption)
 
 
-def draw(subjects: Sequence[Subject]) -> Figure:
-    """A panel a model: the change outside BS along, the gain on B upward; a line a method's β."""
+def draw(subjects: Sequence[Subject], chosen: pd.DataFrame) -> Figure:
+    """A panel a model: the change over all rows along, the gain on BS upward; a line a method's β.
+
+    The settings of `chosen`, lines of `verdicts`, are ringed.
+    """
     figure, panels = plt.subplots(1, len(subjects), figsize=(WIDTH, 4.2), squeeze=False)
     for ax, subject in zip(panels[0], subjects, strict=True):
-        _draw(ax, effects(subject, "test"))
+        picked = chosen.loc[chosen["model"] == subject.shown, "setting"]
+        _draw(ax, effects(subject, "test"), list(picked.unique()))
         ax.set_title(subject.shown)
-        ax.set_xlabel("change outside BS, points")
-    panels[0, 0].set_ylabel("gain on B, points")
+        ax.set_xlabel("change over all rows, points")
+    panels[0, 0].set_ylabel("gain on BS, points")
     legend_below(figure, ncols=4)
     return figure
 
 
-def _draw(ax: Axes, frame: pd.DataFrame) -> None:
-    if frame.empty or frame[UPWARD].isna().all():
-        nothing(ax, "There is no row in B, or no setting that the records settle.")
+def _draw(ax: Axes, frame: pd.DataFrame, picked: Sequence[str]) -> None:
+    if frame.empty or frame[GAIN].isna().all():
+        nothing(ax, "There is no row in BS, or no setting that the records settle.")
         return
     others = frame[frame["preset"].eq("") & (frame.index != ORACLE)]
-    ax.plot(others[ALONG], others[UPWARD], "o", mfc="none", mec="#9ca3af", markersize=5,
+    ax.plot(others[WHOLE], others[GAIN], "o", mfc="none", mec="#9ca3af", markersize=5,
             label="SCI of M dummies, N rewordings")  # fmt: skip
     for name in METHOD_COLOURS:
         line = frame[frame["preset"].eq(name) & frame.index.str.contains("β")]
         if len(line):
-            ax.plot(line[ALONG], line[UPWARD], "o-", color=colour(name), markersize=4, label=name)
+            ax.plot(line[WHOLE], line[GAIN], "o-", color=colour(name), markersize=4, label=name)
     tau2 = frame[frame.index.str.contains("τ2")]
-    ax.plot(
-        tau2[ALONG], tau2[UPWARD], "s", color=colour("SCI5"), markersize=5, label="SCI5, along τ2"
-    )
+    ax.plot(tau2[WHOLE], tau2[GAIN], "s", color=colour("SCI5"), markersize=5,
+            label="SCI5, along τ2")  # fmt: skip
     best = frame.loc[ORACLE]
-    ax.plot(best[ALONG], best[UPWARD], "*", color="#15803d", markersize=12, label=ORACLE)
+    ax.plot(best[WHOLE], best[GAIN], "*", color="#15803d", markersize=12, label=ORACLE)
+    ringed = frame.reindex(picked)
+    ax.plot(ringed[WHOLE], ringed[GAIN], "o", mfc="none", mec=INK, markersize=12, label="chosen")
+    ax.axvline(-100 * TOLERATED, color=INK, linewidth=0.8, linestyle="--")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.axhline(0, color=INK, linewidth=0.8)

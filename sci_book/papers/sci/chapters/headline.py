@@ -101,9 +101,9 @@ def agreement(frame: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(together=word.mask(contradicted, "contradicted"))
 
 
-def agreement_table(together: pd.DataFrame) -> Table:
-    """`agreement` as a table, a line a model and claim."""
-    frame = together.set_axis([f"{model}: {claim}" for model, claim in together.index])
+def agreement_table(together: pd.DataFrame, titles: pd.Series) -> Table:
+    """`agreement` as a table, a line a model, by its title, and claim."""
+    frame = together.set_axis([f"{titles[model]}: {claim}" for model, claim in together.index])
     return plain(frame.rename_axis(columns=None), name="agreement", caption="Seeds by verdict")
 
 
@@ -142,15 +142,16 @@ def conclusion(together: pd.DataFrame) -> str:
         contradicted="contradicted" in count,
     )
     said = {
-        "the same on all": "the same verdict on every seed",
-        "differs": "an open verdict on some seeds alone",
-        "contradicted": "holds on one seed and fails on another",
-        ONE: f"can be judged on {ONE} ([conditions](conditions.html))",
+        "the same on all": "every seed has the same verdict",
+        "differs": "some seeds are inconclusive where another holds or fails",
+        ONE: "at most one seed can be judged ([conditions](conditions.html))",
     }
-    counts = "; ".join(f"{text}: {count[word]}" for word, text in said.items() if word in count)
+    counts = [f"on {count[word]} {text}" for word, text in said.items() if word in count]
+    counts.append(f"{count.get('contradicted') or 'none'} held on one seed and failed on another")
     return (
-        f"**Verdict: {verdict}.** Of {len(together)} claims (each model's its own), by what became "
-        f"of them: {counts}."
+        f"**Verdict: {verdict}.** Of {len(together)} headline claims (each model's its own), "
+        f"{'; '.join(counts)}. Only a claim that holds on one seed and fails on another would "
+        "refute this page's."
     )
 
 

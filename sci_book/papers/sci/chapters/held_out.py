@@ -74,9 +74,13 @@ def gains(subject: Subject) -> pd.DataFrame:
 
 
 def gains_table(frame: pd.DataFrame, subject: Subject) -> Table:
-    """`gains` as a table."""
-    caption = f"{subject.shown}: gains of SCI5 in points; intervals simultaneous"
-    name = f"{subject.name}-held-out"
+    """`gains` as a table, with verdicts where the page claims a gain: over the base, on BS."""
+    caption = (
+        f"{subject.shown}: gains of SCI5 in points; intervals simultaneous, verdicts on what is "
+        "claimed"
+    )
+    name, claimed = f"{subject.name}-held-out", frame.index.str.startswith("SCI5 − base, BS")
+    frame = frame.assign(verdict=frame["verdict"].where(claimed))
     return compare(frame, name=name, caption=caption, ours=subject.shown, paper=False)
 
 
@@ -130,12 +134,14 @@ def draw(frames: Frames, subjects: Subjects) -> Figure:
 
 def answer(frame: pd.DataFrame, subject: Subject) -> str:
     """Whether SCI5's gain over the base on BS survives, in Markdown."""
-    own, other = (frame.loc[f"SCI5 − base, BS {label}"] for label in (OWN, OTHER))
-    ends = interval(other["low"], other["high"]) if other["n"] else ""
+    own, other, rest = (
+        f"{gain(line['reproduced'])} {interval(line['low'], line['high'])}, *{line['verdict']}*"
+        for line in (frame.loc[f"SCI5 − base, BS {label}"] for label in (OWN, OTHER, ALL))
+    )
     return (
-        f"**{subject.shown}.** Against the base SCI5 {gain(own['reproduced'])} on the BS that its "
-        f"own rounds select; on the BS that four other rounds select, it "
-        f"{gain(other['reproduced'])} {ends}: *{other['verdict']}*."
+        f"**{subject.shown}.** Against the base SCI5 {own}, on the BS that its own rounds select. "
+        f"It {other}, on the BS that four other rounds select; it {rest}, on the BS that all other "
+        "rounds select."
     )
 
 

@@ -19,7 +19,7 @@ from sci_book.files import read_yaml
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.frontier import SPLIT
-from sci_book.papers.sci.chapters.shapes import differs, name_lines, points
+from sci_book.papers.sci.chapters.shapes import differs, legend_below, name_lines, points
 from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
@@ -107,7 +107,9 @@ def judged(models: Sequence[PageModel]) -> pd.DataFrame:
 def label(name: str) -> str:
     """How a page calls the rule, or a method."""
     registered = load_predictions()
-    return f"{registered['rule']}, β {registered['beta']:g}" if name == RULE else name
+    if name == RULE:
+        return f"{registered['rule']}, β {registered['beta']:g}"
+    return name.replace(" beta=", ", β ")
 
 
 class Claim(NamedTuple):
@@ -155,20 +157,26 @@ def judged_table(frame: pd.DataFrame) -> Table:
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """A line a prediction and model: the change with its interval, and what it must lie above."""
-    figure, ax = plt.subplots(figsize=(WIDTH, 0.4 * max(len(frame), 4) + 0.8))
+    """A line a prediction, a dot a model: its change with interval, and what it must lie above."""
+    names = [name.split(": ", 1)[1].replace(label(RULE), RULE) for name in frame.index]
+    lines = list(dict.fromkeys(names))
+    figure, ax = plt.subplots(figsize=(WIDTH, 0.6 * max(len(lines), 3) + 0.8))
     if frame.empty:
         nothing(ax, "No model has records with logits, or of the cheaper rounds.")
         return figure
-    shades = dict(zip(frame["model"].unique(), MODEL_COLOURS, strict=False))
-    for place, (_, line) in enumerate(frame.iterrows()):
-        shade = shades.get(line["model"], INK)
-        ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2.5)
-        ax.plot(line["reproduced"], place, "o", color=shade, markersize=7)
+    models = list(frame["model"].unique())
+    for name, (_, line) in zip(names, frame.iterrows(), strict=True):
+        order, place = models.index(line["model"]), lines.index(name)
+        shade = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+        height = place + 0.3 * (order - (len(models) - 1) / 2)
+        ax.hlines(height, line["low"], line["high"], color=shade, linewidth=2.5)
+        shown = None if place else line["model"]
+        ax.plot(line["reproduced"], height, "o", color=shade, markersize=7, label=shown)
         ax.plot([line["margin"]] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    name_lines(ax, frame.index)
-    ax.set_xlabel("change in points; the bar is what it must lie above")
+    name_lines(ax, lines)
+    ax.set_xlabel("change, points")
+    legend_below(figure, ncols=len(models))
     return figure
 
 

@@ -132,7 +132,7 @@ def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
         mine = known[known["shown"] == name]
         ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{name}, by seed")
     for (label, (share, gap)), mark in zip(paper_points().items(), "Ds", strict=False):
-        ax.plot(100 * share, gap, mark, mfc="white", mec=INK, ms=8, label=f"{label}, paper")
+        ax.plot(100 * share, gap, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
     for name, (share, measured) in own_points(subjects).items():
         if measured.n:
             ax.vlines(100 * share, 100 * measured.low, 100 * measured.high, color="#b91c1c")
@@ -152,9 +152,15 @@ def answer(known: pd.DataFrame) -> str:
     tenth = predict(known, 0.6).estimate - half.estimate
     met = "none of them meets the conditions, so it is provisional"
     if fit:
-        met = f"{fit} of them meet the conditions"
+        met = f"{'all' if fit == len(known) else fit} of them meet the conditions"
+    papers = []
+    for label, (share, gap) in paper_points().items():
+        low, high = predict(known, share)[1:3]
+        where = "inside" if low <= gap <= high else "outside"
+        papers.append(f"{label} gains {number(gap)} points, {where} {interval(low, high)}")
     return (
         f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
         f"the BS of a model half of whose BS is B, and {number(tenth)} points more for every "
-        f"further tenth of BS that is B. It rests on {len(known)} pocket trainings; {met}."
+        f"further tenth of BS that is B. It rests on {len(known)} pocket trainings; {met}.\n\n"
+        f"**The paper's models**, with the interval predicted for each: {'; '.join(papers)}."
     )

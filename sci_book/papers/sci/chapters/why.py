@@ -80,7 +80,7 @@ def mix_table(subject: Subject) -> Table:
         }
     mine, theirs = number(100 * share_of_b(subject)), number(100 * share) if share else MISSING
     caption = f"{subject.shown}: gains in points. B is {mine} % of BS here, {theirs} % in the paper"
-    return Table(f"{subject.name}-mix", pd.DataFrame.from_dict(lines, orient="index"), caption)
+    return Table(f"{subject.name}-mix", pd.DataFrame(lines), caption)
 
 
 def draw_mix(subjects: Subjects) -> Figure:
@@ -200,37 +200,63 @@ def without_table(subject: Subject) -> Table:
 
 
 def answer(subject: Subject) -> str:
-    """Why, in a few sentences made of the numbers below, in Markdown."""
+    """What SCI5 gains on B, on the rest and on BS, and whether that is as claimed, in Markdown."""
     share = share_of_b(subject)
     if not 0 < share < 1:
         return f"**{subject.shown}.** There is no row in B, or none in S alone: nothing to explain."
-    value = {part: gain(100 * on(subject, "base", part).estimate) for part in PARTS}
-    text = (
-        f"**{subject.shown}.** Against the base SCI5 {value['BS']} on BS. It {value['B']} on B, "
-        f"which is {number(100 * share, 1)} % of BS, and {value['S∖B']} on the rest."
+    found = {part: on(subject, "base", part) for part in PARTS[:3]}
+    said = {part: _gain(change) for part, change in found.items()}
+    kept = found["B"].low > 0 and found["S∖B"].high < 0
+    return (
+        f"**{subject.shown}.** Against the base SCI5 {said['B']} on B, which is "
+        f"{number(100 * share, 1)} % of BS, and {said['S∖B']} on the rest, S∖B: "
+        f"{'as claimed' if kept else 'not both as claimed'}. On all of BS it {said['BS']}."
     )
-    if paper := paper_share_of_b(subject.label):
-        mixed = at_mix(subject, "base", paper).times(100)
-        text += (
-            f" With the paper’s {number(100 * paper, 1)} % of B it "
-            f"{gain(mixed.estimate)} {interval(mixed.low, mixed.high)}."
+
+
+def mix_sentence(subject: Subject) -> str:
+    """SCI5's gains at the paper's mix, and which printed gain lies in the interval, in Markdown."""
+    share = paper_share_of_b(subject.label)
+    if not share or not 0 < share_of_b(subject) < 1:
+        return ""
+    gains = []
+    for opponent in OPPONENTS[:2]:
+        mixed = at_mix(subject, opponent, share).times(100)
+        paper = drbench_tables.paper_gap(subject, "SCI5", opponent, "BS")
+        inside = mixed.low <= paper <= mixed.high
+        name = "the base" if opponent == "base" else opponent
+        gains.append(
+            f"{number(mixed.estimate)} points {interval(mixed.low, mixed.high)} over {name}; "
+            f"the paper's {number(paper)} lies {'inside' if inside else 'outside'}, so the mix "
+            f"{'can explain' if inside else 'does not explain'} how the two differ"
         )
-    over = {part: gain(100 * on(subject, "VCD", part).estimate) for part in PARTS}
-    text += (
-        f" Against VCD it {over['BS']} on BS: it {over['B']} on B, and {over['S∖B']} on the rest."
+    return (
+        f"**{subject.shown}.** With the paper's {number(100 * share, 1)} % of B, SCI5 would gain "
+        f"{'. It would gain '.join(gains)}."
     )
+
+
+def flipped_sentence(subject: Subject) -> str:
+    """The largest part of S and who is right on it, in Markdown."""
     table = flipped(subject)
     most = table["share"].idxmax()
     of_s, base, sci5 = (number(table.loc[most, name], 1) for name in ("share", "base", "SCI5"))
-    worth = {name: 100 * parts["BS"].estimate for name, parts in without(subject).items()}
-    best, worst = max(worth, key=worth.__getitem__), min(worth, key=worth.__getitem__)
     return (
-        f"{text} On {of_s} % of S the base’s answer changes under {most}; on these rows the base "
-        f"is right on {base} %, SCI5 on {sci5} %. Without its round {best} SCI5 would "
-        f"{_would(worth[best])} on BS, without {worst} it would {_would(worth[worst])}."
+        f"**{subject.shown}.** On {of_s} % of S the base’s answer changes under {most}; on these "
+        f"rows the base is right on {base} %, SCI5 on {sci5} %."
     )
 
 
-def _would(worth: float) -> str:
-    """What is lost or gained without a round that is worth so many points."""
-    return f"{'lose' if worth > 0 else 'gain'} {number(abs(worth))} points"
+def without_sentence(subject: Subject) -> str:
+    """Which round adds most and which least on BS, in Markdown."""
+    worth = {name: parts["BS"] for name, parts in without(subject).items()}
+    most, least = (pick(worth, key=lambda name: worth[name].estimate) for pick in (max, min))
+    return (
+        f"**{subject.shown}.** On BS, in points, {most} adds most to the other rounds, "
+        f"{points(worth[most])}, and {least} adds least, {points(worth[least])}."
+    )
+
+
+def _gain(change: Interval) -> str:
+    low, high = 100 * change.low, 100 * change.high
+    return f"{gain(100 * change.estimate)} {interval(low, high)}"
