@@ -51,6 +51,18 @@ if tested:
     )
 
 # %% tags=["hide-input"]
+tables = {name: programs.lines(world, made) for name, made in ran.items()}
+if world:
+    figures.show(
+        programs.draw(tables),
+        "The drop in accuracy of programs written by rule, with the presupposition and without "
+        "it, beside the paper’s code models. Nothing is claimed of rules.",
+        alt="Bars for three types of question: the drop in points of programs written by rule "
+        "and of those that ignore the presupposition; diamonds for each of the paper’s code"
+        " models.",
+    )
+
+# %% tags=["hide-input"]
 Markdown(dataset.rows_read(questions))
 
 # %% [markdown]
@@ -70,20 +82,8 @@ drops.paper_table(6)
 # nothing is claimed of them. A text model named in the parameters joins them.
 
 # %%
-tables = {name: programs.lines(world, made) for name, made in ran.items()}
 for name, made in ran.items():
     display(programs.accuracy_table(name, tables[name], made))
-
-# %% tags=["hide-input"]
-if world:
-    figures.show(
-        programs.draw(tables),
-        "The drop in accuracy of programs written by rule, with the presupposition and without "
-        "it, beside the paper’s code models.",
-        alt="Bars for three types of question: the drop in points of programs written by rule "
-        "and of those that ignore the presupposition; diamonds for each of the paper’s code"
-        " models.",
-    )
 
 # %% [markdown]
 # ## Does a text model lose?

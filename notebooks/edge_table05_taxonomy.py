@@ -74,8 +74,9 @@ display(taxonomy.table05(pair, "scene", "scene") if pair else Markdown("*not com
 if pair:
     figures.show(
         taxonomy.draw(pair),
-        "What kind of failure the failures are, as the paper’s judge says, as its decision tree"
-        " says here, and as the scene itself says.",
+        "Figure 1: failures by kind, as the paper’s judge sorts them, and as the tree and the scene"
+        f" do here. {pair.compact.shown} and {pair.large.shown} are counted together. A caption "
+        "fails here where it does not say the whole scene, a stricter rule than the first table’s.",
         alt="Two panels, questions and captions: stacked bars of the shares of five kinds of "
         "failure, one bar for the paper, one for the tree and one for the scene.",
     )
@@ -94,7 +95,7 @@ if pair and asked and labelled:
     display(taxonomy.judged_table(pair, labelled, asked.name))
     display(taxonomy.judge_agreement(pair, labelled))
 else:
-    display(Markdown("No text model was asked: `judge` names none, or there is no pair."))
+    display(Markdown("*Not run*: it needs a text model in `judge`, and a pair of models."))
 
 # %% [markdown]
 # ## The tree against the scene
@@ -128,7 +129,7 @@ pictures = taxonomy.same_pictures(grid, drawn)
 if pictures[0]:
     figures.show(
         figures.pictures(*pictures),
-        "Failures of the models, by question and kind.",
+        "Figure 2: failures of both models, by question and kind.",
         alt="Small drawn pictures, each under the number of its question and the letter of its kind"
         " of failure.",
     )
@@ -156,8 +157,8 @@ for table in ledger.tables(findings):
 # - As printed, the tree cannot reach C at all (the audit chapter counts it); this is the published
 #   code's order, in which C needs a truth without a content word. Every true caption has some, so
 #   the ledger counts “no prior bias in captions” as a claim by construction.
-# - “The scene” calls C only what the model says without the picture as well. A claim can be wrong
-#   in one way only, so of yes and no C says less.
+# - “The scene” calls C only what the model says without the picture as well. Yes or no can be wrong
+#   in one way only, so there C may be chance.
 # - The paper's labels are GPT-4o's. The parameters `judge` and `url` put its prompt to any local or
 #   OpenAI-compatible text model; none is named here, and none is called.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

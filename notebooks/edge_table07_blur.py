@@ -70,7 +70,7 @@ if pair:
 # ## All strata
 #
 # A selection by being right can only lose. In the other strata an answer may also come right under
-# blur, and on all rows together the two cancel.
+# blur, so on all rows together the two partly cancel.
 
 # %%
 display(blur.strata(pair) if pair else Markdown("*not comparable*: no pair"))

@@ -1,13 +1,16 @@
 # %% [markdown]
 # # Edge Tables 3, 9, 10, 15 and Figure 5: negation
 #
-# **Claim.** Open negation is easier than a false premise: `is_not` and `absent` succeed more often
-# than `false_yn`, for questions and captions of each model shown.
+# **Claim.** Open negation is easier than a false premise: of the probes that ask what is *not* in
+# the picture a model passes more than of those that deny what is there, for questions and captions
+# of each model shown.
 #
 # The paper {cite:p}`erol2026edge` takes what both models answered rightly and asks again with a
-# “not”, in four templates. Its most striking number is a compact model that says “yes” to “is it
-# true that … is NOT shown?” on every caption. Pocket models have never seen these sentences in
-# training.
+# “not”, in four templates. Two are open: “What object or thing is NOT depicted in this image?”
+# (`is_not`) and “Name something absent from this image.” (`absent`). One has a false premise, “Is
+# it true that … is NOT shown in this image?” (`false_yn`); the paper's compact model says “yes” to
+# it on every caption. The fourth, `counter`, calls a right answer wrong. Pocket models have never
+# seen these sentences in training.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -87,7 +90,7 @@ display(negation.by_template(pair) if pair else Markdown("*not comparable*: no p
 # %% [markdown]
 # ## Three readings of Table 3
 #
-# The criteria word for word, as the published code has them, and on whole words.
+# The paper's criteria to the letter, as the published code has them, and on whole words.
 
 # %%
 display(negation.readings(pair) if pair else Markdown("*not comparable*: no pair"))

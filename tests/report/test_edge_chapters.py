@@ -215,7 +215,7 @@ def test_bins_stand_beside_the_papers(found):
 def test_counts_have_no_difference_and_none_where_nothing_fails(found):
     table = taxonomy.table05(found.pair).frame
     line = table.loc["questions, one: Other (E)"]
-    assert line[["paper", "run here", "ours − paper", "n"]].tolist() == ["22.0", "0.0", "—", "1"]
+    assert line[["paper", "run here", "ours − paper", "n"]].tolist() == ["22", "0", "—", "1"]
     assert table.loc["captions, one: Other (E)", ["run here", "n"]].tolist() == ["—", "0"]
 
 

@@ -42,6 +42,7 @@ from sci_book.papers.shared.audit import (
 )
 from sci_book.papers.shared.blur import effective_sigma
 from sci_book.papers.shared.corruptions import LEVELS
+from sci_book.papers.shared.tables import number
 
 PER_DATASET = 2_000  # samples (Table 4)
 RHO = {"precision": "precision", "scale": "scale", "arch": "architecture"}
@@ -135,9 +136,10 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
         kappa = printed.number("edge_table05", dataset=dataset, metric="kappa")
         checks[f"kappa, {dataset}"] = Finding(
             "section 4.2; Table 5",
-            f"κ = {kappa:g} between labels of different pictures",
-            f"shuffled labels give {chance.low:.3f} to {chance.high:.3f}, 0 on average: it "
-            f"says nothing of the profiles, which differ by {100 * chance.distance:.0f} points",
+            f"κ = {number(kappa, 3)} between labels of different pictures",
+            f"shuffled labels give {number(chance.low, 3)} to {number(chance.high, 3)}, 0 on "
+            "average: it says nothing of the profiles, which differ by "
+            f"{100 * chance.distance:.0f} points",
             UNTOLD if chance.low <= kappa <= chance.high else INCONSISTENT,
         )
     return checks

@@ -87,7 +87,8 @@ def printed_rows() -> Table:
     wide = shares.pivot(index=["model", "item"], columns="metric", values="value")
     wide.index = [f"{model}, {item}" for model, item in wide.index]
     order = ["clean", "blurred", "change", "retention"]
-    return Table("paper-table08", wide[order].rename_axis(columns=None), "The paper’s Table 8")
+    cells = wide[order].rename_axis(columns=None).replace("^-", "−", regex=True)
+    return Table("paper-table08", cells, "The paper’s Table 8")
 
 
 def contrast_frame(recorded: Found) -> pd.DataFrame:
@@ -158,12 +159,10 @@ def draw(recorded: Found) -> Figure:
     """Every contrast with its interval; one without records is named and left empty."""
     frame = contrast_frame(recorded)
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
-    colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
-    for y, (name, line) in enumerate(frame.iterrows()):
-        colour = colours[str(name).partition(":")[0]]
-        if line["n"]:
-            ax.hlines(y, line["low"], line["high"], color=colour, linewidth=2.5)
-            ax.plot(line["reproduced"], y, "o", color=colour)
+    for y, (_, line) in enumerate(frame.iterrows()):
+        if line["n"]:  # grey: the colours of this page are those of models
+            ax.hlines(y, line["low"], line["high"], color="#6b7280", linewidth=2.5)
+            ax.plot(line["reproduced"], y, "o", color="#6b7280")
         else:
             ax.annotate("no records", (0, y), fontsize=8, va="center", color="#6b7280")
     ax.axvline(0, color=INK, linewidth=0.8)

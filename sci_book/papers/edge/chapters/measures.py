@@ -27,6 +27,7 @@ from sci_book.papers.edge.chapters import (
 from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, paired_probes, read
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
+from sci_book.papers.edge.taxonomy import CATEGORIES
 from sci_book.papers.shared.chapters import Named
 from sci_book.papers.shared.evidence import Paired, Part
 from sci_book.papers.shared.intervals import ordered_pairs, share
@@ -58,7 +59,9 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
 def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of answers whose confidence is in the top bin."""
     rows = calibration.sample(of.subject, kind)
-    return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
+    return _share(
+        f"confidence of 0.9 or more, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows
+    )
 
 
 def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
@@ -86,7 +89,7 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
 def blur_drop(of: EdgeEvidence) -> list[Sample]:
     """Clean less blurred accuracy, on all questions and captions."""
     rows = blur.changes(of.subject)
-    return _difference("clean − blurred", rows["drop"], rows)
+    return _difference("accuracy, clean less blurred", rows["drop"], rows)
 
 
 def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
@@ -95,7 +98,10 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     if other is None:
         return []
     both = ablations.both_drops(other, of.subject)
-    return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
+    first = {SMALL: "smaller sister", "nf4": "NF4"}.get(factor, factor)
+    return _difference(
+        f"cost of blur, {first} less full model", both["drop"] - both["drop second"], both
+    )
 
 
 def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
@@ -111,7 +117,7 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
 def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Success of the open templates less that of the false premise, picture by picture."""
     rows = negation.own_gap(of.subject, kind)
-    return _difference(f"open − inverted, {kind}", rows["gap"], rows)
+    return _difference(f"open negation less false premise, {kind}", rows["gap"], rows)
 
 
 def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
@@ -119,7 +125,7 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     rows = of.subject.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
     yes = [yes_no(text) == "yes" for text in rows["text"]]
-    return _share(f"yes, {kind}", yes, rows)
+    return _share(f"answers yes, {kind}", yes, rows)
 
 
 def collapse(of: EdgeEvidence) -> list[Sample]:
@@ -128,7 +134,8 @@ def collapse(of: EdgeEvidence) -> list[Sample]:
     if small is None:
         return []
     both = paired_probes(of.subject.probes(), small.probes(), " small")
-    return _difference("full − small", both["success"] - both["success small"], both)
+    gap = both["success"] - both["success small"]
+    return _difference("probes passed, model less smaller sister", gap, both)
 
 
 def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
@@ -137,19 +144,21 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     if small is None:
         return []
     both = paired(small.answers(kind), of.subject.answers(kind))
-    return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
+    gap = both["right two"] - both["right"]
+    return _difference(f"accuracy on {kind}, model less smaller sister", gap, both)
 
 
 def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
     rows = of.subject.answers(CAPTIONS)
-    return _share("captions", accuracy.passes_but_wrong(rows), rows)
+    return _share("captions that pass but are wrong", accuracy.passes_but_wrong(rows), rows)
 
 
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
     count, among = taxonomy.shares(taxonomy.failures(of.subject, kind, "scene")["label"], name)
-    return [Part(f"{name}, {kind}", partial(wilson, count, among))] if among else []
+    what = f"{CATEGORIES[name]} ({name}), {kind}"
+    return [Part(what, partial(wilson, count, among))] if among else []
 
 
 def empty_failures(of: EdgeEvidence) -> list[Part]:

@@ -22,7 +22,7 @@ from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, rows_read
 from sci_book.papers.shared.chapters import side as side  # pages take it from here
-from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table
@@ -175,11 +175,12 @@ def read(models: Sequence[str], records: str | Path) -> Found:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
     present, missing = [], []
-    for index, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
+    colours = model_colours(list(dict.fromkeys(Path(model).name for model in models)))
+    for index, (family, colour) in enumerate(colours.items()):
         for suffix in ("", *(f"-{name}" for name in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
-                present.append(_model(path, family, suffix.removeprefix("-"), index))
+                present.append(_model(path, family, suffix.removeprefix("-"), index, colour))
             # Of the smaller sisters only that of the first model has a place in the tables.
             elif suffix == "" or (suffix == f"-{SMALL}" and index == 0):
                 missing.append(path.stem)
@@ -207,9 +208,9 @@ def pair_line(pair: Pair | None) -> str:
         "has records, and no test of compactness"
     )
     return (
-        f"Beside {PAPER_PAIR[0]} stands *{pair.compact.shown}*, beside {PAPER_PAIR[1]} "
-        f"*{pair.large.shown}*. {what}. The paper's two differ in scale, precision and "
-        "architecture."
+        f"Beside {PAPER_PAIR[0]} stands the compact model, *{pair.compact.shown}*; beside "
+        f"{PAPER_PAIR[1]} the large one, *{pair.large.shown}*. {what}. The paper's two differ in "
+        "scale, precision and architecture."
     )
 
 
@@ -263,7 +264,7 @@ def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.Dat
     return first.merge(second, on=keys, suffixes=("", end))
 
 
-def _model(path: Path, family: str, suffix: str, index: int) -> Model:
+def _model(path: Path, family: str, suffix: str, index: int, colour: str) -> Model:
     records, label, title = read_records(path), None, family
     with suppress(ValueError):  # a model this book does not know
         entry = model_entry(family)
@@ -271,8 +272,7 @@ def _model(path: Path, family: str, suffix: str, index: int) -> Model:
         title = f"pocket {label}" if entry["pocket"] else f"{label}, run here"
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     title = ", ".join(filter(None, (title, size, reduced)))
-    colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
     return Model(
         path.stem, family, label, title, reduced or records.stamp["dtype"], path, records,
-        colours[index % len(colours)],
+        SMALL_COLOURS[index % len(SMALL_COLOURS)] if size == SMALL else colour,
     )  # fmt: skip

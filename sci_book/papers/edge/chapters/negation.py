@@ -26,6 +26,7 @@ from sci_book.results.statistics import Interval, holm, sign_flip_test, wilson
 
 OPEN = ("is_not", "absent")
 INVERTED = "false_yn"
+READ_AS = dict(zip(READINGS, ("to the letter", "published code", "whole words"), strict=True))
 
 
 def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
@@ -124,7 +125,7 @@ def readings(pair: Pair) -> Table:
         rows = pair_probes(pair, reading)
         for model, _, end in pair.sides:
             by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex(list(TEMPLATES))
-            lines[f"{reading}: {model.shown}"] = by.to_dict()
+            lines[f"{READ_AS[reading]}: {model.shown}"] = by.to_dict()
     caption = "Success in % by reading of Table 3"
     return table_of(lines, name="readings", caption=caption, decimals=0)
 
@@ -191,12 +192,13 @@ def draw(pair: Pair) -> Figure:
                            label=model.shown if first else None)  # fmt: skip
                     ax.vlines(x, 100 * success.low, 100 * success.high, color=INK)
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-                ax.plot(x, paper, "D", mfc="white", mec=INK, markersize=5,
+                ax.plot(x, paper, "Ds"[index], mfc="white", mec=INK, markersize=5,
                         label=f"paper, {name}" if first else None)  # fmt: skip
         ax.set_xticks(range(len(TEMPLATES)), list(TEMPLATES), fontsize=8)
         ax.grid(axis="x", visible=False)
         ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
     panels[0].set_ylabel("probes passed, %")
+    panels[0].set_ylim(-3, 105)
     panels[1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 

@@ -127,6 +127,10 @@ def _table05(
     caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
     table = compared(lines, pair[:2], name=name_, caption=caption, decimals=1)
     table.frame.loc[counted, LESS_PAPER] = MISSING  # counts of different totals have no difference
+    numbers = table.frame.columns[table.frame.columns != LESS_PAPER]
+    table.frame.loc[counted, numbers] = table.frame.loc[counted, numbers].replace(
+        r"\.0$", "", regex=True
+    )
     return table
 
 
