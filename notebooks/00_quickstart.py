@@ -17,7 +17,6 @@ records: str = "data_manifests/records"
 method_name: str = "SCI5"
 
 # %% tags=["hide-input"]
-import time
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +32,7 @@ from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.run.provenance import revision
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
 
-began = time.time()
-figures.use_style()
+began = stamp.begin()
 
 # %% tags=["hide-input"]
 loaded = load_model(stamp.located(model))
@@ -115,12 +113,13 @@ for kind, row in questions.items():
     )
 
 # %% [markdown]
-# The questions are not picked by hand. They are the first test rows, in the data sets' own order,
-# of three kinds. DRBench calls a row biased if the base answer is wrong and is also the answer to a
-# dummy picture, and only sensitive if the answer changes with the wording: of these two kinds the
-# page takes rows that SCI corrects, or else answers rightly, or else any. A spoiled row is one that
-# the base answers rightly and SCI wrongly. A model need not have a row of each kind; the page then
-# says so above. {doc}`../book/drbench` explains the kinds.
+# Of an answer the letter alone is scored. A model may write the option's words after it or not, and
+# two methods may differ in that. The questions are not picked by hand. They are the first test
+# rows, in the data sets' own order, of three kinds. DRBench calls a row biased if the base answer
+# is wrong and is also the answer to a dummy picture, and only sensitive if the answer changes with
+# the wording: of these two kinds the page takes rows that SCI corrects, or else answers rightly, or
+# else any. A spoiled row is one that the base answers rightly and SCI wrongly. A model need not
+# have a row of each kind; the page then says so above. {doc}`../book/drbench` explains the kinds.
 
 # %% [markdown]
 # ## The call
@@ -173,8 +172,8 @@ for kind, row in questions.items():
 # %% [markdown]
 # ## The same dummies on a photograph
 #
-# On a photograph, noise at step 500 leaves shapes that a person still guesses; black leaves
-# nothing. The photograph ships with scikit-learn; no model is asked about it here.
+# The correlations below are pixel by pixel: 1 would be the photograph itself, 0 no likeness. Black
+# leaves nothing. The photograph ships with scikit-learn; no model is asked about it here.
 
 # %%
 photograph = Image.fromarray(load_sample_image("china.jpg")).resize((240, 160))
@@ -214,4 +213,4 @@ stamp.provenance(
 )
 
 # %% tags=["nbval-ignore-output"]
-stamp.circumstances(time.time() - began)
+stamp.circumstances(began)

@@ -22,8 +22,6 @@ twins: str = "pocket"
 frozen: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -35,8 +33,7 @@ from sci_book.pocket.draw import draw
 from sci_book.pocket.twins import is_usual
 from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
 
-began = time.time()
-figures.use_style()
+began = stamp.begin()
 
 # %% tags=["hide-input"]
 files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
@@ -49,7 +46,8 @@ for name, record in records.items():
     usual = np.array(
         [is_usual(*pair) for pair in zip(frame["dataset"], frame["index"], strict=True)]
     )
-    family = frame["category"].where(frame["category"] != "", "short answers").to_numpy()
+    family = frame["category"].where(frame["category"] != "", "short answers")
+    family = family.str.replace("_", " ").to_numpy()
     for category in sorted(set(family)):
         for is_it, word in ((True, "usual"), (False, "unusual")):
             mask = (family == category) & (usual == is_it) & record.ok
@@ -77,7 +75,7 @@ for name in pocket_models:
     lines[f"{labels[name]}: usual better than unusual"] = (gap, verdict(gap))
 frame = pd.DataFrame(
     {
-        "estimate, %": [tables.number(100 * interval.estimate) for interval, _ in lines.values()],
+        "%, or points": [tables.number(100 * interval.estimate) for interval, _ in lines.values()],
         "95 % interval": [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
         "n": [interval.n for interval, _ in lines.values()],
         "verdict": [said for _, said in lines.values()],
@@ -106,12 +104,19 @@ for ax, name in zip(axes[0], pocket_models, strict=True):
     ax.set_yticks(range(len(accuracies)), accuracies.index)
     ax.set_xlabel("right, %")
     ax.set_title(labels[name])
-    ax.set_xlim(0, 101)
+    ax.set_xlim(0, 103)
+axes[0, 0].invert_yaxis()
 figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+against = [
+    f"{family} of {label}"
+    for label in labels.values()
+    for family in accuracies.index[accuracies[label, "usual"] < accuracies[label, "unusual"]]
+]
 figures.show(
     figure,
-    "Right answers by family of questions, where the answer is the usual one and where it is not."
-    " The distance between the two marks is the model’s habit.",
+    "Right answers by family of questions, where the answer is the usual one and where it is not. "
+    "Where a square lies left of its dot, the model is the worse for its habit"
+    + (f"; it is not so in {', '.join(against)}." if against else "."),
     alt="A panel a model, a line a family of questions: a dot for the share right where the "
     "answer is the usual one, a square where it is not; the axis runs from 0 to 100 %.",
 )
@@ -136,11 +141,8 @@ figures.show(
 # %%
 generator = np.random.default_rng(11)
 scenes = [sample_scene(generator, Lot(skew=0.7, dim=0.25)) for _ in range(400)]
-chosen = [
-    next(s for s in scenes[k * 20 :] if s.place == place and len(s.things) > 3)
-    for k in range(3)
-    for place in PLACES
-]
+full = {place: [s for s in scenes if s.place == place and len(s.things) > 3] for place in PLACES}
+chosen = [full[place][k] for k in range(3) for place in PLACES]
 captions = [*PLACES, *[""] * (len(chosen) - len(PLACES))]
 figures.show(
     figures.pictures([draw(scene) for scene in chosen], captions, columns=len(PLACES)),
@@ -274,4 +276,4 @@ stamp.provenance(
 )
 
 # %% tags=["nbval-ignore-output"]
-stamp.circumstances(time.time() - began)
+stamp.circumstances(began)

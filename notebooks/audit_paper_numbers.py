@@ -15,11 +15,13 @@
 tolerance: float = 0.01  # points that a share may exceed its printed value; 0.005 is rounding alone
 
 # %% tags=["hide-input"]
+from dataclasses import replace
 
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci import audit_counts, audit_implied, audit_quotes, audit_regions
 from sci_book.papers.sci.audit import REPOSITORY, ROW_LABELS, read_tables, title
+from sci_book.papers.sci.chapters.standard_sets import DATASETS
 from sci_book.papers.shared import audit, chapters, figures, stamp, tables
 
 began = stamp.begin()
@@ -66,7 +68,9 @@ Markdown(
 for table in audit.redraw(
     paper_tables, findings, rows=lambda name: ROW_LABELS, title=title, opened=2
 ):
-    display(table)
+    heads = {"columns": DATASETS}  # the paper's abbreviations: the last columns stay in sight
+    frame, doubts = table.frame.rename(**heads), table.doubts.rename(**heads)
+    display(replace(table, frame=frame, doubts=doubts))
 
 # %% [markdown]
 # ## Every accuracy as a count

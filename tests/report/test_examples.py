@@ -190,7 +190,7 @@ def test_cells_are_the_numbers_given_and_frames_stand_where_the_answers_are(base
         panels = {ax.get_label(): ax for ax in figure.axes}
         for name, frame in (("rounds", step.logits), ("terms", step.terms)):
             written = [text.get_text() for text in panels[name].texts]
-            assert written == [number(value, 1) for value in frame.to_numpy().ravel()]
+            assert written == [number(value) for value in frame.to_numpy().ravel()]
         framed = {
             name: [patch.get_xy() for patch in panels[name].patches if not patch.get_fill()]
             for name in ("rounds", "terms")
@@ -213,7 +213,7 @@ def test_a_dropped_option_has_a_dash_for_a_score():
         Image.new("RGB", (8, 8)), step, dict.fromkeys("ABCD", ""), right="A", base="A", answer="A"
     )
     written = [text.get_text() for text in figure.axes[2].texts]
-    assert written[-4:] == ["10.0", *[MISSING] * 3]
+    assert written[-4:] == ["10.00", *[MISSING] * 3]
 
 
 def test_text_stands_out_from_every_colour_of_a_cell():

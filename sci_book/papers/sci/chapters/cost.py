@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -18,7 +18,6 @@ from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
 from sci_book.papers.shared.tables import interval, number
-from sci_book.pipeline.ledger import Finding
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
 from sci_core.engine.engine import begin_rounds
@@ -211,7 +210,7 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
     ax.set_xlabel("rounds")
 
 
-def pocket_sentence(findings: Sequence[Finding]) -> str:
+def pocket_sentence(findings: Sequence[Any]) -> str:
     """How many levels on pocket data fail, and what each method takes instead."""
     asked = [f for f in findings if f.claim.measure == "time_on_pocket" and f.interval.n]
     failed = sum(finding.verdict == "fails" for finding in asked)

@@ -81,12 +81,12 @@ def reading(compared: pd.DataFrame) -> str:
     verdict = "holds" if same == len(compared) else "fails"
     extra = list(dict.fromkeys(original for _, original in unprinted(compared)))
     beyond = "; ".join(f"“{original}”" for original in extra) or "none"
-    stop = "" if beyond.endswith((".”", "。”")) else "."
+    beyond += "" if beyond.endswith((".”", "。”")) else "."
     more = ", ".join(name for name in REWRITES if name not in FIGURES) or "none"
     marks = wrong_marks(compared)
     return (
         f"The library's tables are the paper's, string for string: *{verdict}*, {same} of "
-        f"{len(compared)} rewrites. Instructions that only the library has: {beyond}{stop} Rewrites "
+        f"{len(compared)} rewrites. Instructions that only the library has: {beyond} Rewrites "
         f"beyond the paper's three: {more}. Texts whose mark “(Chinese Prompts)” does not fit "
         f"their script: {'; '.join(marks) or 'none'}."
     )

@@ -191,29 +191,42 @@ def opposed_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) 
         for _, conclusion, holds, fails in opposed(cases[subject.name]).itertuples()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["holds under", "fails under"])
-    return Table("opposed", frame, "Conclusions that hold under one reading and fail under another")
+    return Table(
+        "prose-opposed", frame, "Conclusions that hold under one reading and fail under another"
+    )
 
 
 def sentence(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> str:
-    """How many verdicts were compared, how many changed, and what they hang on, in words."""
-    parts = []
+    """A line of Markdown a model: how many verdicts change, and what hangs on a reading."""
+    lines = []
     for subject in subjects:
-        lines = cases[subject.name]
-        compared = [case for case in lines[1:] if case.lines["n"].any()]
-        changed, against = changes(lines), opposed(lines)["conclusion"]
-        conclusions = len(lines[0].lines)
-        text = f"{subject.shown}: {len(compared)} variants, {conclusions} conclusions each; "
-        if any(map(is_judged, lines)):
+        mine = cases[subject.name]
+        compared = [case for case in mine[1:] if case.lines["n"].any()]
+        changed, against = changes(mine), opposed(mine)
+        text = (
+            f"- **{subject.shown}.** {len(mine[0].lines)} conclusions were compared under "
+            f"{len(compared)} variants."
+        )
+        if any(map(is_judged, mine)):
+            turned = int(changed["turns"].sum())
             text += (
-                f"verdicts that change to or from *inconclusive*: {int((~changed['turns']).sum())},"
-                f" from *holds* to *fails* or back: {int(changed['turns'].sum())}; conclusions that"
-                f" hold under one reading and fail under another: {len(against)}"
+                f" {len(against)} of them {'turns' if len(against) == 1 else 'turn'} on a reading"
+                f"{': ' if len(against) else ''}{'; '.join(map(_opposite, against.itertuples()))}. "
+                f"Of {len(compared) * len(mine[0].lines)} verdicts {turned} go from the default’s "
+                f"*holds* to *fails* or back; {len(changed) - turned} go to or from *inconclusive*."
             )
         else:
-            text += "none is judged, for the model does not meet the conditions"
-        if len(against):
-            text += f" ({'; '.join(against)})"
-        if missing := [case.variant.name for case in lines[1:] if not case.lines["n"].any()]:
-            text += f"; without records, *not comparable*: {', '.join(missing)}"
-        parts.append(text)
-    return ". ".join(parts) + "."
+            text += " None is judged, for the model does not meet the conditions."
+        if missing := [case.variant.name for case in mine[1:] if not case.lines["n"].any()]:
+            text += f" Without records, *not comparable*: {', '.join(missing)}."
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _opposite(line: tuple) -> str:
+    """A line of `opposed` in words; the table has the readings that are only counted here."""
+    sides = [
+        f"{word} under *{names[0]}*" + (f" and {len(names) - 1} more" if names[1:] else "")
+        for word, names in (("holds", line.holds), ("fails", line.fails))
+    ]
+    return f"“{line.conclusion}” {', and '.join(sides)}"

@@ -164,7 +164,7 @@ def _draw_cells(ax: Axes, frame: pd.DataFrame, colours: Colormap, scale: Normali
         ax.add_patch(Rectangle(place, 0.96, 0.92, facecolor=fill, edgecolor="none"))
         most = known and value == np.nanmax(values[line])
         ax.text(
-            column, line, number(value, 1) if known else MISSING, ha="center", va="center",
+            column, line, number(value) if known else MISSING, ha="center", va="center",
             fontsize=9, fontweight="bold" if most else "normal",
             color=_text_colour(fill) if known else INK,
         )  # fmt: skip
