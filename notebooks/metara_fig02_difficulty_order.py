@@ -44,8 +44,10 @@ ledger.show_parts(
 # %% [markdown]
 # ## Difficulty
 #
-# $$d(x) = \tfrac12 (1 - \text{relevance}) + \tfrac14 \, \frac{\text{entropy}}{8}
-# + \tfrac14 \, \frac{\min(\text{words}, 30)}{30}$$
+# $$\begin{aligned}
+# d(x) &= \tfrac12 (1 - \text{relevance}) + \tfrac14 \, \frac{\text{entropy}}{8} \\
+# &\quad + \tfrac14 \, \frac{\min(\text{words}, 30)}{30}
+# \end{aligned}$$
 #
 # is ours: relevance is the share of the question's content words that are known to be in the
 # picture, entropy that of its grey values. In the pocket sets the words of a question come from its
@@ -65,13 +67,12 @@ if made:
         "half a mean, joined by a line.",
     )
 
-# %% [markdown]
-# Dots are originals; lines join the means of a family's easier and harder half. The dots of two
-# models would cover each other, so they are drawn below and above their value, by this much; means
-# stand at their values.
-
 # %% tags=["hide-input"]
-Markdown(f"Dots are shifted by ± {difficulty.APART / 2:.1f} points where two models are shown.")
+Markdown(
+    "Dots are originals; lines join the means of a family's easier and harder half. Dots of two "
+    f"models would cover each other, so they are drawn {difficulty.APART / 2:.1f} points below and "
+    "above their value; means stand at their values."
+)
 
 # %% [markdown]
 # The rate is the

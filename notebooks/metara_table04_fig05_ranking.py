@@ -48,7 +48,8 @@ ledger.show_parts(
 # %% [markdown]
 # ## The paper's own numbers
 #
-# The ranks that Table IV prints are the same twice; the failure rates that it prints beside them
+# Table IV prints ranks of four of its models, and failure rates on TextVQA of a fifth one too.
+# Its two columns of ranks are the same; the failure rates that it prints beside them
 # order the models almost the other way round. Its columns for MetaRA are equal,
 # number by number, to columns of Tables II and III, where they are accuracies; they stand beside no
 # failure rate here.

@@ -5,9 +5,9 @@
 # model shown.
 #
 # "OCR-VQA tasks have both a higher average FR and greater variance than KBVQA"
-# {cite:p}`xu2026metara`, of one model on six data sets. The pocket world has one data set of each
-# task: questions whose answer the picture alone does not show, and questions about the text on a
-# sign.
+# {cite:p}`xu2026metara`, of one model on six data sets; FR is the failure rate. The pocket world
+# has one data set of each task. *Knowledge*, for KBVQA, asks what the picture alone does not show;
+# *text*, for OCR-VQA, asks about the text on a sign.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -29,7 +29,7 @@ paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("metara_table05_figs06_07_tasks", ledger.named(models, records))
-Markdown(ledger.conclusion(findings))
+Markdown(f"{ledger.conclusion(findings)}\n\n{tasks.spread_line(findings)}")
 
 # %% tags=["hide-input"]
 recorded, made = answers.read(models, records)

@@ -8,6 +8,8 @@
 # (MR2) and texts in the picture (MR4), above all where reading is asked {cite:p}`xu2026metara`. For
 # questions about text its MR2 is the mirror.
 #
+# The pocket set *knowledge* stands for the paper's KBVQA, *text* for its OCR-VQA.
+#
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
 # %% tags=["parameters", "hide-input"]
@@ -38,7 +40,8 @@ if missing := answers.absences(recorded, made):
 # %% tags=["hide-input"]
 ledger.show_parts(
     findings,
-    "How much more often local changes of the picture (MR2, MR4) fail than global ones (MR1, MR3).",
+    "How much more often a local edit (MR2; on text the mirror of the whole picture) or a text in "
+    "the picture (MR4) fails than a benign change (MR1) or another style or background (MR3).",
     xlabel="difference of failure rates, points",
 )
 

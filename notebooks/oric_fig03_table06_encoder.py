@@ -2,8 +2,8 @@
 # # ORIC, Figure 3 and Table 6: the questions in an encoder's eyes
 #
 # **Claim.** ORIC's present objects fit their picture less well than POPE's on the same pictures, by
-# both encoders, and its absent objects better, by the encoder that did not choose them. Pictures
-# with and without an object lie closer than POPE's.
+# both encoders, and its absent objects better, by the encoder that did not choose them. *Table 6:*
+# ORIC's pictures with and without an object lie closer than POPE's, by both encoders.
 #
 # The paper {cite:p}`oric` measures how well an object goes with a picture by CLIPScore, and how
 # much pictures with and without an object look alike by the least distance between them. No model
@@ -76,7 +76,7 @@ encoder.distance_table()
 # Intervals cover together with 95 % over the parts of a claim.
 
 # %%
-for table in ledger.tables(findings, encoder.paper_numbers(models)):
+for table in ledger.tables(findings):
     display(table)
 
 # %% [markdown]

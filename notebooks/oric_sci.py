@@ -29,7 +29,7 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_sci", ledger.named(models, records))
-Markdown(ledger.conclusion(findings))
+Markdown(f"{effects.priors(subjects)}\n\n{ledger.conclusion(findings)}")
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -75,9 +75,9 @@ effects.turned(subjects) if subjects else Markdown("No answers.")
 # %% [markdown]
 # ## With which rounds?
 #
-# SCI with M dummy pictures and N rewritten prompts, replayed from the recorded logits. What each
-# round says alone follows. On a black picture that is the prior, which SCI subtracts: where it says
-# yes, SCI moves answers to no, and the reverse.
+# SCI with M dummy pictures and N rewritten prompts, replayed from the recorded logits; *open*
+# counts the answers that these do not settle. What each round says alone follows. On a black
+# picture that is the prior, which SCI subtracts.
 
 # %%
 for subject in subjects:
@@ -85,9 +85,6 @@ for subject in subjects:
 
 # %%
 effects.alone(subjects).fold() if subjects else Markdown("No rounds.")
-
-# %%
-Markdown(effects.priors(subjects))
 
 # %% [markdown]
 # ## The claim

@@ -19,7 +19,7 @@ records: str = "data_manifests/records"
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import answers, sizes
-from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.papers.shared import chapters, figures, quoted, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -30,7 +30,8 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
-Markdown(ledger.conclusion(findings))
+answer = quoted.leading(findings, "context-rather-than-scale", "the paper's conclusion")
+Markdown(ledger.conclusion(answer))
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -85,7 +86,7 @@ for subject in subjects:
 # What recall loses from POPE to ORIC, size by size, and where POPE's sizes are weighted as ORIC's
 # are. Below stand the paper's other sentences about sizes, as the ledger has them; its shares are
 # of the questions, the same for every model. Intervals cover together with 95 % over the parts of
-# a claim.
+# a claim. Here n counts POPE's questions; Table 4 above counts ORIC's too.
 
 # %%
 for table in ledger.tables(findings, sizes.paper_numbers(subjects)):

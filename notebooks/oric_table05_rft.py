@@ -164,11 +164,12 @@ rft.beside(result)
 # - **The lessons are few.** A pocket model learnt to bind answers to questions from far more turns
 #   than these. “Taught the form − as it is” says what the form costs it; the rewards start from
 #   there.
-# - **Tries came before this run.** In two of them the wording of a lesson told its answer, and the
-#   model learnt that instead; its answers to these held-out questions, asked in the second, showed
-#   it. After that lessons came in pairs of one wording, their prompt in known words, their steps
-#   smaller at first, and yes and no weighed more, judged by the model's own answers to other
-#   lessons. The learning rate of the fine-tuning was halved once, when it said yes to everything.
+# - **This run was not the first try.** In two earlier tries the wording of a lesson gave its answer
+#   away, and the model learnt the wording; the second try showed this by its answers to these
+#   held-out questions. We then changed the lessons: pairs share one wording, the prompt uses known
+#   words, the first steps are smaller, and yes and no weigh more. We judged these changes by the
+#   model's answers to other lessons. We halved the learning rate of the fine-tuning once, when the
+#   model said yes to everything.
 # - Table 5(b) compares with people's answers; the onlooker's labels are no people's. They come from
 #   the picture alone, by a threshold that was set before any answer was scored by it.
 # - Figure 12's prompt means nothing to a model that has never reasoned in words; its answers are

@@ -109,7 +109,7 @@ for table in ledger.tables(findings, bench.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
-# The same of POPE's questions about the same pictures, where nothing is out of place:
+# The same for POPE's questions about the same pictures, where nothing is out of place:
 
 # %%
 bench.elsewhere(subjects) if subjects else Markdown("No answers.")

@@ -27,7 +27,7 @@ from sci_book.papers.metara.failures import ORIGINAL, RATES
 from sci_book.papers.metara.order import OrderRates, order_rates
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table
@@ -53,12 +53,12 @@ def originals(task: str) -> pd.DataFrame:
 def family_table() -> Table:
     """d(x) by family: how far apart families lie, and how far their own originals."""
     lines = {}
-    for name, task in TASKS.items():
+    for task in TASKS.values():
         for family, rows in originals(task).groupby("family"):
             score = rows["score"]
             cases = {cases_a_relation(d) for d in score}
             ends = sorted({min(cases), max(cases)})
-            lines[f"{name}: {family} …"] = {
+            lines[f"{task}: {family} …"] = {
                 "originals": len(rows), "least d": score.min(), "median d": score.median(),
                 "most d": score.max(), "cases a relation": " to ".join(map(str, ends)),
             }  # fmt: skip
@@ -82,15 +82,15 @@ def level_table(models: Sequence[Answers]) -> Table:
 
     The intervals cover together over the table; nothing is claimed of it.
     """
-    cells = list(product(models, TASKS.items(), RATES, LEVELS))
+    cells = list(product(models, TASKS.values(), RATES, LEVELS))
     level = simultaneous_level(0.95, len(cells))
     lines = {
-        f"{name}, {one.subject.shown}, {rate}: {third}": chapters.row(
+        f"{task}, {one.subject.shown}, {rate}: {third}": chapters.row(
             average(one.rate(rate, task, level=third), level)
         )
-        for one, (name, task), rate, third in cells
+        for one, task, rate, third in cells
     }
-    caption = "FR by level of difficulty, percent; n originals"
+    caption = "Failure rate (FR) by level of difficulty, percent; n originals"
     return levels(models, lines, name="levels", caption=caption, paper=False)
 
 
@@ -104,15 +104,15 @@ def ordered(one: Answers, task: str) -> OrderRates | None:
 def order_table(models: Sequence[Answers]) -> Table:
     """Mean FR over orders, its variance between orders, and how many answers change."""
     scales = {
-        "FR averaged over orders, %": 100.0,
+        "failure rate (FR) averaged over orders, %": 100.0,
         "variance of FR between orders, points²": 1e4,
         "answers changed, %": 100.0,
     }
     lines = {
-        f"{name}, {one.subject.shown}: {label}": chapters.row(
+        f"{task}, {one.subject.shown}: {label}": chapters.row(
             drop_equal_bounds(estimate), scale=scales[label]
         )
-        for one, (name, task) in product(models, TASKS.items())
+        for one, task in product(models, TASKS.values())
         for label, estimate in zip(scales, ordered(one, task) or (), strict=False)
     }
     caption = "Sheets in several orders; n: originals, and pictures for answers that changed"
@@ -127,15 +127,16 @@ def draw(models: Sequence[Answers]) -> Figure:
     figure, axes = plt.subplots(
         1, len(TASKS), figsize=(figures.WIDTH, 3.4), sharey=True, squeeze=False
     )
-    for ax, (name, task) in zip(axes[0], TASKS.items(), strict=True):
+    colours = model_colours([one.subject.name for one in models])
+    for ax, task in zip(axes[0], TASKS.values(), strict=True):
         about = originals(task)
         for number, one in enumerate(models):
             rows = one.rate(RATE, task)
             mine = about.loc[rows["original"]]
-            colour = MODEL_COLOURS[number % len(MODEL_COLOURS)]
+            colour = colours[one.subject.name]
             lift = APART * (number - (len(models) - 1) / 2)  # models side by side, in points
             ax.plot(
-                mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,
+                mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.7,
                 markersize=5, label=one.subject.shown if task == "text" else None,
             )  # fmt: skip
             values = pd.Series(100 * rows["value"].to_numpy(), index=mine.index)
@@ -143,9 +144,9 @@ def draw(models: Sequence[Answers]) -> Figure:
                 halves = family.groupby("harder")
                 x = halves["score"].mean()
                 ax.plot(x, [values[half.index].mean() for _, half in halves], "-o", color=colour)
-        ax.set_title(name)
+        ax.set_title(task)
         ax.set_xlabel("difficulty d")
-    axes[0, 0].set_ylabel(f"FR ({RATE}) of an original, percent")
+    axes[0, 0].set_ylabel(f"{RATE} failure rate of an original, %")
     figure.legend(loc="outside lower center", ncol=max(len(models), 1), fontsize=9)
     return figure
 

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.metara.chapters.answers import (
     LABELS,
     METHODS,
+    TASK_COLOURS,
     TASKS,
     Answers,
     less,
@@ -29,6 +30,7 @@ from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
+from sci_book.papers.shared.tables import p_value as shown_p
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
 BASE, *OTHERS = METHODS
@@ -55,7 +57,7 @@ def family(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """Every method against the base in every rate and task, by model: that it fails less.
 
     Where a method changes few originals, nearly all one way, a percentile interval is too sure of
-    its end near zero, and a *fails* without a small `p` is not to be relied on. `p` is of originals
+    its end near zero, and a *fails* without a small `p` is weak evidence. `p` is of originals
     that have the rate under both methods, also where the interval is of all that have it under one.
     """
     return effect_frames(
@@ -97,6 +99,19 @@ def beyond(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> str:
         words.append(f"{meaning} on {len(mine)} by its interval, {len(sure)} by p too{named}")
     lines = sum(map(len, frames.values()))
     return f"Of all {lines} lines, a method {'. It '.join(words)}."
+
+
+def tested(findings: Sequence, frames: dict[str, pd.DataFrame]) -> str:
+    """The p-values of the lines that decide the verdicts, in a sentence; "" without a line."""
+    told = []
+    for finding in findings:
+        what, _, method = finding.part.rpartition(", ")
+        frame = frames.get(finding.model, pd.DataFrame())
+        if (name := f"{what}: {method}") in frame.index:
+            told.append(f"{shown_p(frame.loc[name, 'p'])} for {finding.title} ({what})")
+    lines = sum(map(len, frames.values()))
+    words = f"Holm's p over all {lines} lines of this page is {' and '.join(told)}."
+    return words if told else ""
 
 
 def table(one: Answers, frame: pd.DataFrame) -> Table:
@@ -172,9 +187,7 @@ def draw(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> Figure:
     )  # fmt: skip
     for one, row in zip(models, axes, strict=True):
         for rate, ax in zip(RATES, row, strict=True):
-            for index, (task, colour) in enumerate(
-                zip(TASKS.values(), ("#0072b2", "#dd6b20"), strict=True)
-            ):
+            for index, (task, colour) in enumerate(zip(TASKS.values(), TASK_COLOURS, strict=True)):
                 mine = frames[one.subject.name].loc[[label(task, rate, m) for m in OTHERS]]
                 y = np.arange(len(OTHERS)) + 0.3 * (index - 0.5)
                 ax.hlines(y, mine["low"], mine["high"], color=colour, linewidth=2)

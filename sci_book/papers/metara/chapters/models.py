@@ -29,7 +29,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, plain
@@ -62,8 +62,8 @@ def rates_table(one: Answers) -> Table:
         "robust": "Robust(M) = 1",
     }
     lines = {
-        f"{name}: {title}": chapters.row(average(one.rate(rate, task)))
-        for name, task in TASKS.items()
+        f"{task}: {title}": chapters.row(average(one.rate(rate, task)))
+        for task in TASKS.values()
         for rate, title in titles.items()
     }
     caption = "percent of originals, or means over them; n originals"
@@ -79,7 +79,9 @@ def final_table(models: Sequence[Answers], task: str) -> Table:
         beside = " ".join(row.values()).strip() or "no model named for it"
         ours = average(one.rate(FR, TASKS[task]))
         lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(ours, paper=paper)
-    caption = f"{task}: final FR beside the conditional rate, percent; n right originals"
+    caption = (
+        f"{TASKS[task]} ({task}): final FR beside the conditional rate, percent; n right originals"
+    )
     return levels(models, lines, name=f"final-{TASKS[task]}", caption=caption)
 
 
@@ -93,7 +95,9 @@ def columns_table(models: Sequence[Answers], task: str) -> Table:
         lines[f"{model} {base}".strip()] = dict(named)
     for one in models:
         lines[one.subject.shown] = {f"pocket {TASKS[task]}": one.percent("accuracy", TASKS[task])}
-    caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
+    caption = (
+        f"{TASKS[task]} ({task}): the columns printed as FR, and the accuracy of originals; percent"
+    )
     return table_of(lines, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
 
 
@@ -106,11 +110,11 @@ def hidden(one: Answers, task: str, **where: Sequence[str]) -> Part:
 def without_mirror(models: Sequence[Answers]) -> Table:
     """The same share without MR2, which is the mirror on text; nothing is claimed of it."""
     lines = {
-        f"{name}, {one.subject.shown}": chapters.row(
+        f"{task}, {one.subject.shown}": chapters.row(
             hidden(one, task, relation=UNMIRRORED).interval(0.95)
         )
         for one in models
-        for name, task in TASKS.items()
+        for task in TASKS.values()
     }
     caption = "The same without MR2: originals that fail in some case, percent"
     return levels(models, lines, name="hidden-without", caption=caption, paper=False)
@@ -133,9 +137,10 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[A
         value = printed.number(table, model=model, base=base, metric="final FR")
         ax.plot(value, y, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
-    for number, one in enumerate(models):
+    colours = model_colours([one.subject.name for one in models])
+    for one in models:
         estimate = average(one.rate(FR, TASKS[task]))
-        y, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
+        y, colour = len(names), colours[one.subject.name]
         ax.hlines(y, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
         ax.plot(100 * estimate.estimate, y, "o", color=colour)
         names.append(one.subject.shown)
@@ -143,4 +148,4 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[A
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(left=0)
     ax.set_xlabel("FR, percent (◇ the paper)")
-    ax.set_title(task)
+    ax.set_title(f"{TASKS[task]} ({task})")

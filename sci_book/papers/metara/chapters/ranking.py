@@ -74,10 +74,10 @@ def tau_table(models: Sequence[Answers]) -> Table:
     """Tau with its p-value, and in how many draws a ranking is a tie of all."""
     lines = {}
     for one in models:
-        for name, task in TASKS.items():
+        for task in TASKS.values():
             rankings = agree(one, task)
             if rankings is not None:
-                lines[f"{name}, {one.subject.shown}"] = {
+                lines[f"{task}, {one.subject.shown}"] = {
                     "tau": rankings.tau.estimate,
                     "p": p_value(rankings.p),
                     "draws without a ranking, %": 100 * rankings.undefined,
@@ -117,12 +117,12 @@ def beside_paper(models: Sequence[Answers]) -> Table:
                     paper = printed.number(
                         TABLE, **row, dataset=PEERS[name], method=method, metric="FR"
                     )
-                lines[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
+                lines[f"{task}, {method}, {one.subject.shown}"] = chapters.row(
                     average(rows), paper=paper
                 )
             for relation in RELATIONS:
                 rows = violated[violated["relation"] == relation]
-                what = f"{name}, MetaVQA: {relation}, {one.subject.shown}"
+                what = f"{task}, MetaVQA: {relation}, {one.subject.shown}"
                 lines[what] = chapters.row(average(rows))
     caption = "FR of the base, percent; n compositions (MetaVQA) or right originals (MetaRA)"
     return levels(models, lines, name="beside", caption=caption)
@@ -134,7 +134,7 @@ def draw(models: Sequence[Answers]) -> Figure:
         len(models), len(TASKS), figsize=(figures.WIDTH, 3.1 * len(models)), squeeze=False
     )
     for one, row in zip(models, axes, strict=True):
-        for (name, task), ax in zip(TASKS.items(), row, strict=True):
+        for task, ax in zip(TASKS.values(), row, strict=True):
             rankings = agree(one, task)
             ax.plot([1, len(METHODS)], [1, len(METHODS)], "--", color="#9ca3af", linewidth=1)
             if rankings is not None:
@@ -146,7 +146,7 @@ def draw(models: Sequence[Answers]) -> Figure:
                         method, xy, xytext=(5, 4 + 9 * others.index(method)),
                         textcoords="offset points", fontsize=8,
                     )  # fmt: skip
-            ax.set_title(f"{one.subject.shown}, {name}")
+            ax.set_title(f"{one.subject.shown}, {task}")
             ax.set_xlabel("rank by MetaVQA")
             ax.set_ylabel("rank by MetaRA")
             ax.set_xlim(0.5, len(METHODS) + 1.2)

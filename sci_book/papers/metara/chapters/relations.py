@@ -14,6 +14,7 @@ from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     LABELS,
+    TASK_COLOURS,
     TASKS,
     Answers,
     average,
@@ -29,6 +30,7 @@ from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.lines import table_of
+from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import Table, frame_of
 
 TABLE = "metara_table06"
@@ -46,7 +48,7 @@ def table06(one: Answers) -> Table:
         for relation in RELATIONS:
             paper = printed.number(TABLE, split=relation, dataset=name)
             ours = average(one.rate(FR, task, relation=relation))
-            lines[f"{name}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
+            lines[f"{task}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
     caption = f"FR {LABELS[FR]}, percent; n right originals"
     return own_levels(one, frame_of(lines), name="relations", caption=caption)
 
@@ -54,10 +56,10 @@ def table06(one: Answers) -> Table:
 def three_rates(one: Answers) -> Table:
     """All three rates by task and relation."""
     lines = {
-        f"{name}, {relation}": {
+        f"{task}, {relation}": {
             LABELS[rate]: one.percent(rate, task, relation=relation) for rate in RATES
         }
-        for name, task in TASKS.items()
+        for task in TASKS.values()
         for relation in RELATIONS
     }
     return table_of(lines, **one.named("three", "the three failure rates, percent"))
@@ -127,6 +129,8 @@ def draw_heat(models: Sequence[Answers]) -> Figure:
             frame, ax=ax, vmin=0, vmax=1.3 * top, cmap="Blues", annot=True, fmt=".1f", cbar=False,
             linewidths=1,
         )  # fmt: skip
+        for text, shade in zip(ax.texts, ax.collections[0].get_facecolors(), strict=True):
+            text.set_color(ON_PALE if sns.utils.relative_luminance(shade) > 0.18 else "#fdfdfd")
         ax.set_title(title)
         ax.tick_params(axis="both", labelsize=9, rotation=0)
     return figure
@@ -139,18 +143,20 @@ def draw_bars(models: Sequence[Answers]) -> Figure:
         2, len(panels), figsize=(figures.WIDTH, 4.4), sharey="row", squeeze=False
     )
     for column, (title, frame) in zip(axes.T, panels.items(), strict=True):
-        for index, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
+        for index, (task, colour) in enumerate(zip(TASKS.values(), TASK_COLOURS, strict=True)):
             values = frame[task].to_numpy()
             x = np.arange(len(RELATIONS)) + 0.4 * (index - 0.5)
             column[0].bar(x, values, 0.4, color=colour, label=task if title == "paper" else None)
             steps = np.diff(values, prepend=0)
             column[1].bar(x, steps, 0.4, bottom=values - steps, color=colour)
-            column[1].step(x, values, where="mid", color=colour, linewidth=0.8)
+            column[1].step(x, values, where="mid", color=colour, linewidth=0.8, zorder=0.5)
         column[0].set_title(title)
         for ax in column:
-            ax.margins(y=0.08)
             ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)
             ax.grid(axis="x", visible=False)
+    top = max(frame.to_numpy().max() for frame in panels.values())
+    for row in axes:
+        row[0].set_ylim(0, 1.06 * top)  # of all panels: they share it
     axes[0, 0].set_ylabel("FR, percent")
     axes[1, 0].set_ylabel("FR and its steps, percent")
     figure.legend(loc="outside lower center", ncol=2, fontsize=9)
@@ -162,13 +168,13 @@ def _panels(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     printed = Printed()
     panels = {
         "paper": {
-            name: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
-            for name in TASKS
+            task: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
+            for name, task in TASKS.items()
         }
     }
     for one in models:
         panels[one.subject.shown] = {
-            name: [one.percent(FR, task, relation=relation) for relation in RELATIONS]
-            for name, task in TASKS.items()
+            task: [one.percent(FR, task, relation=relation) for relation in RELATIONS]
+            for task in TASKS.values()
         }
     return {name: pd.DataFrame(rates, index=list(RELATIONS)) for name, rates in panels.items()}

@@ -30,7 +30,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, interval, number
@@ -106,6 +106,20 @@ def spread(one: Answers, level: float) -> Interval:
     return resampled(frames, (2, 1, 0), difference, level)
 
 
+def spread_line(findings: Sequence) -> str:
+    """The verdict on `spread` of each of the page's findings, in a sentence."""
+    told = "; ".join(
+        f"{finding.title}: *{finding.verdict}*, {number(spread.estimate, 4)} "
+        f"{interval(spread.low, spread.high, 4)}"
+        for finding in findings
+        if finding.claim.id == "metara-task-variance" and (spread := finding.interval).n
+    )
+    return (
+        "The “greater variance” is a claim of its own: the variance over originals of FR, a share, "
+        f"is larger on text than on knowledge. The difference, by model: {told}."
+    )
+
+
 def draw(models: Sequence[Answers]) -> Figure:
     """Figures 6 and 7: FR by data set, and how it is spread over originals."""
     printed = Printed()
@@ -117,8 +131,9 @@ def draw(models: Sequence[Answers]) -> Figure:
         value = printed.number(TABLE, dataset=name)
         label = None if y else "paper"
         axes[0].plot(value, y, "D", mfc="white", mec=INK, markersize=6, label=label)
+    colours = model_colours([one.subject.name for one in models])
     for order, one in enumerate(models):
-        colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+        colour = colours[one.subject.name]
         for index, (task, style) in enumerate(zip(TASKS.values(), ("-", "--"), strict=True)):
             rates = one.rate(FR, task)
             mean = average(rates)

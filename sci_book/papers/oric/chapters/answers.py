@@ -24,7 +24,7 @@ from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import MISSING, Table, frame_of
+from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 FOLDER = "oric"  # of its records, beside a model's own
@@ -221,17 +221,26 @@ def beside(subject: Subject, known: bool = True) -> str:
 
 
 def as_printed(table: str, caption: str) -> Table:
-    """A table of the paper such as "oric_table10", digit by digit: a line a model (and part)."""
+    """A table of the paper such as "oric_table10", digit by digit: a line a model (and part).
+
+    A part that is a group of models has a line of its own above them.
+    """
     frame = printed().tables[table]
     several = frame["part"].nunique() > 1
+    grouped = several and frame.groupby("model")["part"].nunique().max() == 1
     named = [key for key in ("label", "metric", "item") if frame[key].nunique() > 1]
     rows: dict[str, dict[str, str]] = {}
     for line in frame.to_dict("records"):
-        row = rows.setdefault(f"{line['part']}: {line['model']}" if several else line["model"], {})
+        if grouped:
+            rows.setdefault(line["part"], {})
+        whole = several and not grouped
+        row = rows.setdefault(f"{line['part']}: {line['model']}" if whole else line["model"], {})
         column = " ".join(line[key] for key in named if line[key])
         column = column.replace("yes_proportion", "share of yes").replace("f1", "F1")
         row[column] = line["value"].replace("-", "−")
-    cells = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
+    cells = pd.DataFrame(list(rows.values()), index=list(rows)).fillna(MISSING)
+    if grouped:
+        cells.loc[frame["part"].unique()] = ""
     name = f"printed-{table.removeprefix('oric_')}"
     return Table(name, cells, f"{caption}, as the paper prints it; percent")
 
@@ -257,7 +266,13 @@ def rows(
 def levels(subject: Subject, lines: Mapping[str, dict], *, name: str, caption: str) -> Table:
     """Intervals of one model, of which nothing is claimed."""
     name = f"{name}-{subject.name}"
-    return chapters.levels(frame_of(lines), name=name, caption=caption, ours=subject.shown)
+    return beside_paper(lines, name=name, caption=caption, ours=subject.shown)
+
+
+def beside_paper(lines: Mapping[str, dict], **options) -> Table:
+    """Levels beside the paper's, without their difference: levels do not carry over."""
+    table = chapters.levels(frame_of(lines), **options)
+    return replace(table, frame=table.frame.drop(columns=LESS_PAPER))
 
 
 def title(name: str) -> str:
@@ -269,16 +284,17 @@ def title(name: str) -> str:
 
 
 def unread(models: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
-    """How many answers could not be read or failed, by set, in a sentence a model."""
-    sentences = []
-    for model in models:
-        asked = {name: of(model, halves).said() for name, halves in sets.items()}
-        counted = "; ".join(
-            f"{name}: {(said == 'unknown').sum()} unknown and {(said == 'failed').sum()} failed of "
-            f"{said.size}"
-            for name, said in asked.items()
-        )
-        sentences.append(f"{model.shown}, {counted}.")
+    """How many answers could not be read or failed, where some did; in sentences."""
+    said = {(m.shown, name): of(m, halves).said() for m in models for name, halves in sets.items()}
+    sentences = [
+        f"{model}, {name}: {unknown} unknown and {failed} failed of {words.size}."
+        for (model, name), words in said.items()
+        if (unknown := (words == "unknown").sum()) + (failed := (words == "failed").sum())
+    ]
+    if said and len(sentences) < len(said):
+        sizes = " or ".join(f"{size:,}" for size in sorted({words.size for words in said.values()}))
+        other = "other " if sentences else ""
+        sentences.append(f"No {other}answer was unknown or failed, of {sizes} a model and set.")
     return " ".join(sentences)
 
 

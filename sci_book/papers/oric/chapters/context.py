@@ -79,12 +79,13 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
 def table01(subject: Subject, models: int) -> Table:
     """Macro values of both sides of the pairs beside the paper's relative."""
     usual, odd = matched(subject)
-    level, rows = simultaneous_level(0.95, 6 * models), {}
+    level, rows, known = simultaneous_level(0.95, 6 * models), {}, False
     for part, asked in (("POPE", usual), ("incongruous", odd)):
         paper = answers.paper_row(subject, "oric_table01", part)
+        known = known or bool(paper)
         rows |= answers.rows(asked, ("precision", "recall", "f1"), paper, level, f"{part}: ")
     counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
-    caption = f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject)}"
+    caption = f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject, known)}"
     return answers.levels(subject, rows, name="table01", caption=caption)
 
 

@@ -142,7 +142,7 @@ def alone(subjects: Sequence[Subject]) -> Table:
 
 
 def priors(subjects: Sequence[Subject]) -> str:
-    """What the black picture says yes to, and which way SCI5 moves the share of yes, in words."""
+    """What SCI subtracts, the yes of the black picture, and what becomes of the share of yes."""
     sentences = []
     for subject in subjects:
         asked = answers.of(subject, BENCH)
@@ -151,9 +151,9 @@ def priors(subjects: Sequence[Subject]) -> str:
             for policy in ("black", "base", "SCI5")
         )
         sentences.append(
-            f"{subject.shown} says yes to {number(black, 1)} % of the questions on a black picture"
-            f", to {number(base, 1)} % on the picture itself, and with SCI5 to "
-            f"{number(moved, 1)} %."
+            f"On a black picture {subject.shown} says yes to {number(black, 1)} % of the questions."
+            f" SCI subtracts this prior: the share of yes goes from {number(base, 1)} % "
+            f"to {number(moved, 1)} % with SCI5."
         )
     return " ".join(sentences)
 

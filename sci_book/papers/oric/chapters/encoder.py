@@ -159,8 +159,8 @@ def score_table(level: float = 0.95) -> Table:
     for (name, set_name, label), mean in means(level).items():
         printed = paper.get((set_name, label)) if name != NEUTRAL else None
         rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
+    return answers.beside_paper(
+        rows, name="scores", ours="pocket",
         caption="Mean CLIPScore (100 cosines) of the objects asked about",
     )  # fmt: skip
 

@@ -63,6 +63,17 @@ def draw_others(result: rft.Result) -> Figure:
     return figure
 
 
+def untested(result: rft.Result) -> str:
+    """Which part of the claim has no verdict and why, in a sentence; "" where all have one."""
+    return " ".join(
+        f"“{rft.gain_part(other)}” is not comparable: {rft.SHOWN[other]}, the model says yes or no "
+        f"to {number(rft.answered(result, 'probe', other))} % of the claims, and a condition below "
+        f"{rft.LEAST_READ:g} % is not compared with. So the verdict rests on the other part alone."
+        for other in rft.COMPARISONS
+        if rft.answered(result, "probe", other) < rft.LEAST_READ
+    )
+
+
 def by_family(result: rft.Result) -> Table:
     """Accuracy on the probe by family of claims; intervals cover together over the families."""
     rows = result.rows("probe")

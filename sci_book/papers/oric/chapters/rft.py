@@ -47,7 +47,7 @@ COMPARISONS = ("plain", "taught")
 """What the claims of Table 5 and of Figure 5 compare Visual-RFT with."""
 TITLES = {"oric": "ORIC", "probe": "probe"}
 """The sets: Table 5 is of the first, Figure 5's pocket counterpart of the second."""
-_LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
+LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
 _WINDOW = 20  # updates
 _COLOURS = {"accuracy": "#0072b2", "form": "#009e73", "constant": "#6b7280"}
 
@@ -114,7 +114,7 @@ def difference(result: Result, name: str, first: str, second: str, level: float 
 
     No interval where either condition says yes or no to less than half of them.
     """
-    if min(answered(result, name, first), answered(result, name, second)) < _LEAST_READ:
+    if min(answered(result, name, first), answered(result, name, second)) < LEAST_READ:
         return NOWHERE
     both = [result.counts(name, condition) for condition in (first, second)]
     half, value = len(both[0]), scores.metric("f1")
@@ -186,7 +186,7 @@ def _metrics_table(
             score(result, asked, condition, metric, level),
             paper=paper.get(condition, {}).get(answers.paper_key(metric)),
         )
-    return levels(frame_of(rows), name=name, caption=caption, ours=result.heading)
+    return answers.beside_paper(rows, name=name, caption=caption, ours=result.heading)
 
 
 def read_table(result: Result) -> Table:
@@ -242,13 +242,18 @@ def groups_table(result: Result) -> Table:
 
 
 def idle_line(result: Result) -> str:
-    """Which reward was constant in every group, in a sentence."""
+    """Which reward was constant in every group, and in how many groups each differed."""
     named = [
         f"The reward for {name} was constant in every group ({value:.2f} on average) and taught "
         "nothing."
         for name, value in result.content["idle"].items()
     ]
-    return " ".join(named) or "Over the whole run no reward was constant in every group."
+    taught = " and ".join(
+        f"{100 * (1 - result.curve[f'constant_{name}'].mean()):.2f} % of groups for {name}"
+        for name in REWARDS
+    )
+    named.append(f"A reward teaches only where it differs: over the whole run in {taught}.")
+    return " ".join(named)
 
 
 def settings_table(result: Result) -> Table:
@@ -290,7 +295,8 @@ def draw_curves(result: Result) -> Figure:
     lines += [(axes[1], f"constant_{name}", name, name) for name in REWARDS]
     for ax, column, colour, label in (*lines, (axes[1], "constant", "constant", "their sum")):
         means = curve[column].rolling(_WINDOW).mean()
-        ax.plot(curve["step"], means, color=_COLOURS[colour], label=label)
+        style = (0, (4, 3)) if column == "constant" else "-"  # the line below shows through
+        ax.plot(curve["step"], means, color=_COLOURS[colour], linestyle=style, label=label)
     axes[0].set_ylabel("mean reward")
     axes[1].set_ylabel("groups of equal rewards, share")
     for ax in axes:
