@@ -129,7 +129,8 @@ def draw_heat(models: Sequence[Answers]) -> Figure:
             frame, ax=ax, vmin=0, vmax=1.3 * top, cmap="Blues", annot=True, fmt=".1f", cbar=False,
             linewidths=1,
         )  # fmt: skip
-        for text, shade in zip(ax.texts, ax.collections[0].get_facecolors(), strict=True):
+        shades = ax.collections[0].get_facecolors()[frame.notna().to_numpy().ravel()]
+        for text, shade in zip(ax.texts, shades, strict=True):
             text.set_color(ON_PALE if sns.utils.relative_luminance(shade) > 0.18 else "#fdfdfd")
         ax.set_title(title)
         ax.tick_params(axis="both", labelsize=9, rotation=0)
@@ -154,7 +155,7 @@ def draw_bars(models: Sequence[Answers]) -> Figure:
         for ax in column:
             ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)
             ax.grid(axis="x", visible=False)
-    top = max(frame.to_numpy().max() for frame in panels.values())
+    top = max(frame.max(axis=None) for frame in panels.values())  # also without some rate
     for row in axes:
         row[0].set_ylim(0, 1.06 * top)  # of all panels: they share it
     axes[0, 0].set_ylabel("FR, percent")
