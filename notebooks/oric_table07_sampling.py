@@ -34,7 +34,7 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
-answer = quoted.leading(findings, "no-declines-more", "which declines more")
+answer = quoted.leading(findings, "no-declines-more", "the sharper decline")
 Markdown(ledger.conclusion(answer))
 
 # %% tags=["hide-input"]
