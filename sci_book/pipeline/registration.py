@@ -62,6 +62,9 @@ def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str
     return faults
 
 
+UNTOUCHED = "The checksum of each file is the one registered, or the one of its last amendment."
+
+
 def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     """What is registered, and whether the files are still that, in Markdown."""
     known, wrong = load_registration(folder, registered), departures(folder, registered)
@@ -71,7 +74,7 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     files = "1 file that decides" if count == 1 else f"{count} files that decide"
     return (
         f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: {files} a verdict. "
-        f"Amended since: {amended}. {' '.join(wrong) or 'The files are what these say.'}"
+        f"Amended since: {amended}. {' '.join(wrong) or UNTOUCHED}"
     )
 
 

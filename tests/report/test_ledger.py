@@ -98,7 +98,7 @@ def test_methods_are_presets_rounds_or_sci_with_other_fields(of):
     assert evidence.method_of("SCI5") is SCI5 and evidence.method_of("V1") == "V1"
     made = evidence.method_of({"M": 1, "N": 0, "visual": ["noise500"], "tau1": 1.0, "tau2": 1.0})
     assert replace(made, name="VCD", rule="vcd", tau2=VCD.tau2) == VCD
-    assert evidence.title({"M": 2, "N": 2, "beta": 0.8}) == "SCI5 (beta 0.8)"
+    assert evidence.title({"M": 2, "N": 2, "beta": 0.8}) == "SCI5 (β 0.8)"
     assert evidence.title({"M": 1, "N": 0}) == "SCI(M=1, N=0)"
     right = of.subject.replay.right(sci(1, 0))
     assert np.array_equal(of.right({"M": 1, "N": 0}), right, equal_nan=True)

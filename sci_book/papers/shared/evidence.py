@@ -173,5 +173,8 @@ def title(name: MethodName) -> str:
         return name
     label = sci(name["M"], name["N"]).name
     fields = {key: v for key, v in name.items() if key not in ("M", "N", "subset")}
-    text = ", ".join(f"{key} {v:g}" for key, v in fields.items() if not isinstance(v, list))
+    signs = {"tau1": "τ1", "tau2": "τ2", "beta": "β"}
+    text = ", ".join(
+        f"{signs.get(key, key)} {v:g}" for key, v in fields.items() if not isinstance(v, list)
+    )
     return f"{label} ({text})" if text else label
