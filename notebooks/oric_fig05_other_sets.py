@@ -23,7 +23,7 @@ margin: float = 10.0  # points that are called more, of a constant answer
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import other_sets, rft
-from sci_book.papers.shared import figures, quoted, stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import FROZEN_RECORDS
 
@@ -36,7 +36,7 @@ Markdown(f"{ledger.conclusion(findings)}\n\n{other_sets.untested(result)}")
 
 # %% tags=["hide-input"]
 ledger.show_parts(
-    quoted.measured(findings),
+    ledger.measured(findings),
     "What Visual-RFT on ORIC questions changes on held-out claims of another kind; parts that are "
     "not comparable are left out.",
     xlabel="difference of macro F1, points",

@@ -19,7 +19,7 @@ records: str = "data_manifests/records"
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import answers, sizes
-from sci_book.papers.shared import chapters, figures, quoted, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -30,7 +30,7 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
-answer = quoted.leading(findings, "context-rather-than-scale", "the paper's conclusion")
+answer = ledger.led_by(findings, "context-rather-than-scale", "the paper's conclusion")
 Markdown(ledger.conclusion(answer))
 
 # %% tags=["hide-input"]

@@ -22,7 +22,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, encoder, sampling
 from sci_book.papers.oric.detectors import NoisySceneGraph
-from sci_book.papers.shared import chapters, figures, quoted, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -34,7 +34,7 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
-answer = quoted.leading(findings, "no-declines-more", "the sharper decline")
+answer = ledger.led_by(findings, "no-declines-more", "the sharper decline")
 Markdown(ledger.conclusion(answer))
 
 # %% tags=["hide-input"]

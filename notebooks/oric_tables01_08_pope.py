@@ -22,7 +22,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, context, encoder
-from sci_book.papers.shared import chapters, figures, quoted, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -38,7 +38,7 @@ Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 ledger.show_parts(
-    quoted.leading(findings, "dramatic-drop", ledger.PAGE),
+    ledger.led_by(findings, "dramatic-drop", ledger.PAGE),
     "How much lower macro F1 is on ORIC's objects than on POPE's, on the same pictures; in the "
     "last line, in Table 1's pairs.",
     xlabel="POPE less ORIC, points of macro F1",

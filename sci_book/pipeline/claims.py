@@ -64,7 +64,7 @@ class Claim:
 _FIELDS = {attribute.name for attribute in fields(Claim)} - {"paper", "arguments"}
 
 
-_GAP = re.compile(r" − | less |drop|gain|distance|gap")
+_GAP = re.compile(r" − | less |\b(drop|gain|distance|gap)s?\b")
 _UNITS = {"tau": "", "fit": " points of CLIPScore", "nearer": " hundredths of a cosine distance"}
 
 
@@ -116,5 +116,5 @@ def unit_of(claim: Claim, part: str) -> str:
         return _UNITS[claim.measure]
     if claim.scale != 100:
         return " times"
-    differs = claim.margin <= 0 or _GAP.search(f"{claim.measure} {part}")
+    differs = claim.margin <= 0 or _GAP.search(f"{claim.measure} {part}".replace("_", " "))
     return " points" if differs else " %"

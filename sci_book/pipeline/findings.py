@@ -235,6 +235,25 @@ def _finish_parts(
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0)
 
 
+def led_by(findings: Sequence[Finding], claim: str, place: str) -> list[Finding]:
+    """The findings, those on one more claim leading `place`: a sentence that the page quotes.
+
+    Raises:
+        ValueError: if none of the findings is on that claim.
+    """
+    if findings and claim not in {finding.claim.id for finding in findings}:
+        raise ValueError(f"No finding here is on the claim {claim!r}; name one of this page's.")
+    return [
+        replace(f, claim=replace(f.claim, leads=place)) if f.claim.id == claim else f
+        for f in findings
+    ]
+
+
+def measured(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without the parts that there is nothing to test on."""
+    return [replace(f, parts=tuple(part for part in f.parts if part[1].n)) for f in findings]
+
+
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, a claim about the questions with the first model that has rows alone."""
     first: dict[str, Finding] = {}

@@ -27,7 +27,7 @@ from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
@@ -202,25 +202,41 @@ def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: s
     """
     judged = [cell for cell in all_cells if cell.method == method and not cell.seed]
     level = simultaneous_level(0.95, len(judged))
-    words, sentences = [], []
+    words, sentences, joint = [], [], []
     for subject in subjects:
         own = [cell for cell in judged if cell.model == subject.name]
         papers = {cell.probe.paper for cell in own}
         absent = [paper.title for name, paper in PAPERS.items() if name not in papers]
         words += ["not comparable"] * len(absent)
-        words += [
-            verdict(cell.part.interval(level=level), claim=cell.probe.better)
-            if subject.fit
-            else "not comparable"
-            for cell in own
-        ]
         sentence = _counts(subject, own, method)
         if absent:
             sentence += f" It has no such records of {', '.join(absent)}."
-        if not subject.fit:
+        if subject.fit:
+            joint += [(cell, cell.part.interval(level=level)) for cell in own]
+        else:
+            words += ["not comparable"] * len(own)
             sentence += " This model does not meet the conditions of SCI: not judged."
         sentences.append(f"- {sentence}")
-    return "\n".join([f"**Verdict: {overall(words)}.**\n", *sentences])
+    found = [verdict(change, claim=cell.probe.better) for cell, change in joint]
+    if joint:
+        worse = [both for both, word in zip(joint, found, strict=True) if word == "fails"]
+        sentences.append(f"\n{_decides(worse, method, len(judged))}")
+    return "\n".join([f"**Verdict: {overall(words + found)}.**\n", *sentences])
+
+
+def _decides(worse: Sequence[tuple[Cell, Interval]], method: str, count: int) -> str:
+    """How the verdict's intervals differ from the counts', and the cell most clearly worse."""
+    text = (
+        "These counts read the 95 % intervals one by one. The verdict reads wider ones, which "
+        f"cover together over {count} cells. "
+    )
+    if not worse:
+        return f"{text}No joint interval lies wholly on the worse side of 0."
+    cell, change = max(worse, key=lambda both: min(map(abs, both[1][1:3])))
+    return (
+        f"{text}{method} is worse by its joint interval on {len(worse)} of them, most "
+        f"clearly on “{cell.label}” with {cell.shown}: {with_ends(*change.times(100)[:3])} points."
+    )
 
 
 def _counts(subject: Subject, own: Sequence[Cell], method: str) -> str:
@@ -237,7 +253,8 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
-            name: _text(line[name]) if name in line else MISSING for name in AGAINST_BASE
+            name: with_ends(*line[name].change[:3]) if name in line else MISSING
+            for name in AGAINST_BASE
         }
         for head, line in lines(all_cells)
         if (head.model, head.seed) == (model, seed)
@@ -247,10 +264,6 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     shown = f"{model}, seed {seed}" if seed else model
     caption = f"{shown}: each method less the base, in points, with 95 % intervals; cost in tokens"
     return Table(f"matrix-{model}-{seed}", frame.rename(columns=priced), caption)
-
-
-def _text(cell: Cell) -> str:
-    return f"{number(cell.change.estimate)} {interval(cell.change.low, cell.change.high)}"
 
 
 def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:

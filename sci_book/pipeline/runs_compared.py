@@ -197,14 +197,18 @@ def against_table(frame: pd.DataFrame, first: str) -> Table:
     return plain(cells, name="against", caption=caption)
 
 
-def sentence(frame: pd.DataFrame, method: str) -> str:
-    """The overall gain of every run in words, from `gains`."""
-    together = frame.xs("all", level="data set")
-    parts = (
-        f"{method} {chapters.gain(line['gain'])} on {run} ({line['n']:,.0f} rows)"
-        for run, line in together.iterrows()
-    )
-    return f"{'; '.join(parts)}."
+def conclusion(runs: Sequence[Run], frame: pd.DataFrame, method: str) -> str:
+    """The verdict and, by run, what the method gains over all rows, from `gains`, in Markdown."""
+    together = frame.xs("all", level="data set").rename(columns={"gain": "reproduced"})
+    lines = [
+        f"**Verdict: {chapters.overall(together['verdict'])}.** {method} less base, all rows:\n"
+    ]
+    for run in runs:
+        methods = run.records.stamp["methods"]
+        beta = {each["name"]: f", β = {each['beta']:g}" for each in methods if "beta" in each}
+        shown = run.shown + beta.get(method, "")
+        lines.append(f"- {chapters.finding(shown, together.loc[run.shown])}.")
+    return "\n".join(lines)
 
 
 def stamp_of(runs: Sequence[Run]) -> Table:

@@ -129,6 +129,8 @@ def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
     """Whether every claim of some papers (`claim_lines`) holds, in bold, and how many do not."""
     words = pd.concat(lines)["verdict"]
     words = words[~words.isin([CERTAIN, "not comparable"])].tolist()
+    if not words:
+        return "**The papers’ sentences: none can be judged.**"
     holds = words.count("holds")
     head = "every one holds" if holds == len(words) else "not every one holds"
     return (

@@ -112,7 +112,7 @@ def resample(
     return Interval(float(estimate), float(low), float(high), columns.shape[1], sums.shape[1])
 
 
-@lru_cache(maxsize=64)  # a page asks for the same rows again, at another level or in another table
+@lru_cache(maxsize=16)  # a page asks for the same rows again, at another level or in another table
 def _drawn(sums: bytes, quantities: int, replicates: int, seed: int) -> np.ndarray:
     """`sums` of clusters drawn with replacement, `[quantities, replicates]`, not to be changed."""
     table = np.frombuffer(sums).reshape(quantities, -1)

@@ -149,10 +149,14 @@ def test_folded_tables_are_open_on_paper(browser):
     shown = browser.new_page()
     shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())
     heights = """() => [...document.querySelectorAll(".cell_output details")]
+        .filter(each => !each.querySelector("#T_circumstances"))
         .map(each => each.getBoundingClientRect().height)"""
     folded = shown.evaluate(heights)
+    how_it_ran = shown.locator(".cell_output details:has(#T_circumstances)")
+    assert how_it_ran.is_visible()
     shown.emulate_media(media="print")
     printed = shown.evaluate(heights)
+    assert not how_it_ran.is_visible()
     shown.close()
     assert folded and max(folded) < 60 < min(printed)
 

@@ -3,15 +3,17 @@
 import pytest
 
 from sci_book.data.catalogue import MODELS, model_entry
+from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_core.families.models import FAMILIES
 
 
 def test_every_manifest_is_whole():
     for path in MODELS.glob("*.yaml"):
         entry = model_entry(path.stem)
-        assert set(entry) == {
+        assert set(entry) - {"colour"} == {
             "name", "load", "family", "label", "title", "pocket", "dtype", "licence",
         }  # fmt: skip
+        assert entry.get("colour", 0) in range(len(MODEL_COLOURS))
         assert entry["family"] in FAMILIES and entry["title"]
         assert entry["label"] in ("Qwen2-VL", "LLaVA-NeXT", None)
 

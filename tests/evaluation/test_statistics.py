@@ -65,6 +65,21 @@ def test_bootstrap_is_deterministic_and_survives_no_rows():
     assert empty.n == 0 and math.isnan(empty.estimate)
 
 
+def test_draws_that_are_kept_are_those_made_anew_and_cannot_be_changed():
+    values = np.random.default_rng(4).normal(size=60)
+    settings = [{}, {"level": 0.9}, {"level": 0.999}, {"seed": 1}, {"replicates": 500}]
+    kept = [
+        statistics.cluster_bootstrap(values, range(60), **setting)
+        for setting in [*settings, *settings]
+    ]
+    assert kept[: len(settings)] == kept[len(settings) :] and len({*kept}) == len(settings)
+    for setting, interval in zip(settings, kept, strict=False):
+        statistics._drawn.cache_clear()
+        assert interval == statistics.cluster_bootstrap(values, range(60), **setting)
+    with pytest.raises(ValueError, match="read-only"):
+        statistics.resample(values[None], range(60), lambda sums: sums.__iadd__(1)[0])
+
+
 def test_bootstrap_refuses_missing_values_and_ragged_input():
     with pytest.raises(ValueError, match="1 of 2 values are not finite"):
         statistics.cluster_bootstrap([1.0, float("nan")], [0, 1])

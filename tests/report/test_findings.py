@@ -1,6 +1,7 @@
 """A page renders the ledger's findings: its verdict, its table and its words are the ledger's."""
 
 import json
+import re
 from functools import cache
 
 import pandas as pd
@@ -14,6 +15,7 @@ from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
+from sci_book.results.statistics import NOWHERE
 from tests.report.committed import outputs, shown
 from tests.soak import TIMES
 
@@ -55,7 +57,7 @@ def test_a_page_prints_the_findings_of_its_own_name(page):
     """So `pytest --nbval`, which makes every page anew, holds its verdict to the ledger."""
     source = (ROOT / "notebooks" / f"{page}.py").read_text(encoding="utf-8")
     assert f'ledger.of_page("{page}", ' in source
-    assert "ledger.conclusion(" in source
+    assert re.search(r'^Markdown\((f"\{)?ledger\.conclusion\((findings|answer)\)', source, re.M)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -65,7 +67,7 @@ def test_a_page_answers_first(page):
     for data in outputs(page):
         said, html = data.get("text/markdown", ""), data.get("text/html", "")
         for kind, there in (
-            ("verdict", "**Verdict" in said),
+            ("verdict", said.startswith("**Verdict")),
             ("picture", '<figure class="shown"' in html),
             ("table", "<table" in html),
         ):
@@ -119,7 +121,8 @@ COMPANIONS = [page for page in PAGES if page not in OWN]
 def test_a_page_concludes_what_the_ledger_says(page):
     """Some pages whose claims take a moment; nbval makes every page anew, `make soak` all here."""
     made = findings.of_page(page, shown_on(page), RESULTS)
-    assert any(findings.conclusion(made) in text for text in shown(page, "text/markdown"))
+    said = findings.conclusion(made)
+    assert any(text.startswith(said) for text in shown(page, "text/markdown"))
     places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
     for place in places:
         assert findings.verdict_of(made, place) in VERDICTS
@@ -157,3 +160,33 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
             number = f"{row['estimate']:.4f}"
             assert number.replace("-", "−") in line or float(number) == 0
     assert set(pd.DataFrame(rows)["paper"]) == set(PAPERS)
+
+
+def test_a_sentence_that_is_quoted_leads_its_place_and_an_unknown_one_is_refused():
+    made = [
+        ledger.Finding(claim, "mine", "holds", "a", NOWHERE, (("a", NOWHERE, "holds"),), "Mine")
+        for claim in load_claims() if claim.page == "oric_table04_fig10_sizes"
+    ]  # fmt: skip
+    led = findings.led_by(made, "context-rather-than-scale", "the conclusion")
+    assert [f.claim.id for f in led if f.claim.leads == "the conclusion"] == [
+        "context-rather-than-scale"
+    ]
+    assert [f.parts for f in led] == [f.parts for f in made]
+    assert [f.parts for f in findings.measured(made)] == [()] * len(made)
+    with pytest.raises(ValueError, match="'no-such-claim'; name one of this page's"):
+        findings.led_by(made, "no-such-claim", "the conclusion")
+    assert findings.led_by([], "no-such-claim", "the conclusion") == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "part", "unit"),
+    [
+        ("context-rather-than-scale", "left less gone", " points"),
+        ("near-perfect-on-pope", "macro F1", " %"),
+        ("cvqa-forty", "drop of base, direct", " points"),
+        ("near-perfect-on-pope", "share also in X-dropout’s BS", " %"),
+    ],
+)
+def test_a_share_is_in_percent_and_a_gap_in_points(claim, part, unit):
+    (known,) = (each for each in load_claims() if each.id == claim)
+    assert claims.unit_of(known, part) == unit

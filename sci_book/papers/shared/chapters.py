@@ -18,7 +18,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import dataset_names, read_manifest
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, number, plain
 from sci_book.resources import PAPER
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
@@ -329,10 +329,14 @@ def row(
     }
 
 
-def levels(frame: pd.DataFrame, **options) -> Table:
-    """`tables.compare` for numbers of which nothing is claimed: no verdict, the rest the same."""
+def levels(frame: pd.DataFrame, *, subtract: bool = True, **options) -> Table:
+    """`tables.compare` for numbers of which nothing is claimed: no verdict, the rest the same.
+
+    Without `subtract` the difference from the paper's is left out too: levels do not carry over.
+    """
     table = compare(frame.assign(verdict=None), **options)
-    return replace(table, frame=table.frame.drop(columns="verdict"))
+    gone = ["verdict"] if subtract else ["verdict", LESS_PAPER]
+    return replace(table, frame=table.frame.drop(columns=gone, errors="ignore"))
 
 
 def overall(verdicts: Iterable[str]) -> str:

@@ -108,6 +108,11 @@ def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
     return MISSING if MISSING in ends else f"[{ends[0]}, {ends[1]}]"
 
 
+def with_ends(value: Real | None, low: Real | None, high: Real | None, decimals: int = 2) -> str:
+    """A number and its interval, `12.34 [11.00, 13.68]`."""
+    return f"{number(value, decimals)} {interval(low, high, decimals)}"
+
+
 def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     """Rows of `chapters.row` by name as the frame `compare` takes, also of no row."""
     columns = [*COMPARE_COLUMNS, *more]

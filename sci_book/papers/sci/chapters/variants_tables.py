@@ -15,7 +15,7 @@ from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
 from sci_book.papers.shared.chapters import Subject, unchanged
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK, ON_PALE
-from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, number, plain, with_ends
 
 MARKS = {"holds": "✓", "fails": "✗", "inconclusive": "?", "not comparable": MISSING}
 COLOURS = dict(zip(VERDICTS, ("#9ecae1", "#f4a582", "#e5e7eb", "white"), strict=True))
@@ -106,8 +106,11 @@ def changes_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) 
     for subject in subjects:
         changed = changes(cases[subject.name])
         for _, variant, conclusion, turns, before, after in changed.itertuples():
+            old, new = (
+                with_ends(line["reproduced"], line["low"], line["high"]) for line in (before, after)
+            )
             lines[f"{subject.brief}: {variant}: {conclusion}"] = (
-                _ends(before), before["verdict"], _ends(after), after["verdict"],
+                old, before["verdict"], new, after["verdict"],
                 f"{after['n']:,.0f}", "yes" if turns else "no",
             )  # fmt: skip
     columns = ["default", "its verdict", "variant", "its verdict ", "n", "turns"]
@@ -128,10 +131,6 @@ def replay_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -
         "have won; known: the answer follows from recorded tokens"
     )
     return plain(pd.DataFrame(columns), name="replayed", caption=caption)
-
-
-def _ends(line: Mapping) -> str:
-    return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
 
 
 def draw_matrix(subject: Subject, cases: Sequence[Evaluated]) -> Figure:
@@ -216,7 +215,7 @@ def sentence(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> st
                 f"*holds* to *fails* or back; {len(changed) - turned} go to or from *inconclusive*."
             )
         else:
-            text += " None is judged, for the model does not meet the conditions."
+            text += " No conclusion is judged, since the model does not meet the conditions."
         if missing := [case.variant.name for case in mine[1:] if not case.lines["n"].any()]:
             text += f" Without records, *not comparable*: {', '.join(missing)}."
         lines.append(text)
