@@ -54,12 +54,12 @@ figures.show(
 # original (of all rows, of multiple choice, of the others), each noise alone within 5 points of
 # black, and the base above a guess. Two more are apart from the claim: the base of the pair that
 # stands for the paper's is within 4 points of the paper's, and the *small sister*, a narrower model
-# of the same design, is right on more than 55 % of multiple-choice questions. A condition is *met*
-# if its 95 % interval lies within the margin, *not met* if it lies outside, and otherwise
-# *undecided*, as it is on fewer than 200 rows. No test row takes part in choosing a model. The
-# book's models are judged on all rows of a world that was drawn before theirs and serves nothing
-# else; the {doc}`registration <registration>` names it. A model of yours is judged on its
-# validation rows.
+# of the same design, is right on enough of the multiple-choice questions. The words in bold above
+# are of all conditions together. A condition is *met* if its 95 % interval lies within the margin,
+# *not met* if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test
+# row takes part in choosing a model. The book's models are judged on all rows of a world that was
+# drawn before theirs and serves nothing else; the {doc}`registration <registration>` names it. A
+# model of yours is judged on its validation rows.
 
 # %%
 for (_, seed), part in frame.groupby(["name", "seed"], sort=False):

@@ -114,14 +114,14 @@ chapters.levels(
 #
 # Each cell is a pair of answers: of the rows to which the base gives the one (down), what
 # percentage gets the other from the rewrite (across). What stays is grey; “?” is an answer not
-# understood. Dashes stand for fewer than 20 rows. Colours mean the same in all figures.
+# understood. Colours mean the same in all figures.
 
 # %% tags=["hide-input"]
 for subject in subjects:
     figures.show(
         rewrite_moves.draw_transitions(subject, split_by),
         "How answers move when the prompt is reworded: each line adds up to 100 %, and all that"
-        " is off the diagonal has moved.",
+        f" is off the diagonal has moved. Dashes stand for fewer than {rewrite_moves.LEAST} rows.",
         alt="Tables of coloured cells, one a rewording, for letters and for yes or no: the "
         "percentage of rows with the answer of that line to the original prompt that give "
         "the answer of that column to the rewording.",

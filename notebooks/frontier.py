@@ -28,11 +28,12 @@ chosen = frontier.verdicts(subjects)
 Markdown(frontier.conclusion(subjects, chosen))
 
 # %% tags=["hide-input"]
+ring = ", the ring the setting chosen on validation rows" if len(chosen) else ""
 figures.show(
     frontier.draw(subjects, chosen),
-    "Gain on BS against the change over all rows, test rows: a line is a method along its β. The "
-    "ring is the setting chosen on validation rows, the dashed line the loss that is tolerated, "
-    "the star what choosing the right wording of each question would bring.",
+    "Gain on BS against the change over all rows, test rows: a line is a method along its β, the "
+    "dashed line the loss that is tolerated, the star what choosing the right wording of each "
+    f"question would bring{ring}.",
     alt="A panel a model: points and lines, the change over all rows in points along the "
     "horizontal axis and the gain on BS in points along the vertical one.",
 )

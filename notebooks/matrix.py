@@ -16,10 +16,8 @@ records: str = "data_manifests/records"
 from IPython.display import HTML, Markdown
 
 from sci_book.papers.shared import chapters, figures, stamp
-from sci_book.papers.shared.tables import interval, number
 from sci_book.pipeline import matrix
 from sci_book.pipeline.pocket_data import draw_companions
-from sci_book.results.statistics import simultaneous_level
 
 began = stamp.begin()
 draw_companions(say=lambda _: None)  # drawn in seconds: some probes read what was drawn
@@ -27,27 +25,7 @@ subjects = chapters.subjects(models, records)
 cells = matrix.cells(models, records)
 
 # %% tags=["hide-input"]
-judged = [cell for cell in cells if cell.method == "SCI5" and not cell.seed]
-fit = {subject.name for subject in subjects if subject.fit}
-level = simultaneous_level(0.95, len(judged))
-apart = []  # how far, in points, a joint interval lies on the worse side of 0
-for cell in [cell for cell in judged if cell.model in fit]:
-    joint = cell.part.interval(level=level).times(100)
-    worse = -joint.high if cell.probe.better == "greater" else joint.low
-    if worse > 0:
-        apart.append((worse, cell, joint))
-decides = "No joint interval lies wholly on the worse side of 0."
-if apart:
-    _, cell, joint = max(apart, key=lambda entry: entry[0])
-    decides = (
-        f"SCI5 is worse by its joint interval on {len(apart)} cells, most clearly on "
-        f"“{cell.label}” with {cell.shown}: {number(joint.estimate)} points "
-        f"{interval(joint.low, joint.high)}."
-    )
-Markdown(
-    f"{matrix.conclusion(subjects, cells, 'SCI5')}\n\nThese counts read the 95 % intervals one by "
-    f"one. The verdict reads wider ones, which cover together over {len(judged)} cells. {decides}"
-)
+Markdown(matrix.conclusion(subjects, cells, "SCI5"))
 
 # %% tags=["hide-input"]
 figures.show(

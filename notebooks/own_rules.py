@@ -37,8 +37,8 @@ Markdown(own_rules.answer(judged))
 # %% tags=["hide-input"]
 figures.show(
     own_rules.draw(judged),
-    "What was predicted of the rule, at β 0.8, and of SCI5-lite, on test rows: a prediction holds "
-    "for a model if all of its interval lies to the right of the bar.",
+    f"What was predicted of the rule ({own_rules.label(own_rules.RULE)}) and of SCI5-lite, on test "
+    "rows: a prediction holds for a model if all of its interval lies to the right of the bar.",
     alt="A line for each prediction, a dot for each model: the change in points with its interval "
     "along the horizontal axis, and a vertical bar at what it must lie above.",
 )

@@ -24,23 +24,15 @@ method: str = "SCI5"
 
 from IPython.display import Markdown
 
-from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import runs_compared
-from sci_book.run.method_sets import named
 
 began = stamp.begin()
 loaded = runs_compared.load(runs)
 
 # %% tags=["hide-input"]
 gains = runs_compared.gains(loaded, method)
-by_run = gains.xs("all", level="data set").rename(columns={"gain": "reproduced"})
-settled = gains[gains["verdict"].isin(["holds", "fails"])]
-Markdown(
-    f"**Verdict: {chapters.overall(by_run['verdict'])}.** "
-    + (runs_compared.sentence(settled, method) if len(settled) else "No run settles it.")
-    + f"\n\n{method} less base over all rows, at β = {named(method)[0].beta:g}:\n\n"
-    + "\n".join(f"- {chapters.finding(run, line)}." for run, line in by_run.iterrows())
-)
+Markdown(runs_compared.conclusion(loaded, gains, method))
 
 # %% tags=["hide-input"]
 figures.show(
@@ -78,7 +70,7 @@ runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[
 # ## Reading and deviations
 #
 # - All rows are read here, validation and test alike, and the method with its own β. {doc}`results`
-#   reads test rows, at the β of 0.8 that the paper takes over all rows: its gains may differ in
+#   reads test rows, at the larger β that the paper takes over all rows: its gains may differ in
 #   sign from those here.
 # - Two runs may differ in more than the model: precision, batch size and data are in the table of
 #   runs and in the stamp, and the reader decides what a difference means.

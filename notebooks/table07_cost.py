@@ -296,10 +296,10 @@ caption = "CPU, pocket data: multiples of the base"
 timing.counted(timing.on_pocket_data(measured["CPU"]), caption).fold()
 
 # %% [markdown]
-# The tokens counted above say why a level fails. A pocket prompt is mostly text, so the textual
-# rounds alone, which no gate can skip, already compute a multiple of the base's tokens (its lines
-# `SCI(M=0, …)`); and the pocket models are so often in doubt that many questions need their dummy
-# pictures too.
+# Where these levels fail, the tokens counted above say why. A pocket prompt is mostly text, so the
+# textual rounds alone, which no gate can skip, already compute a multiple of the base's tokens (its
+# lines `SCI(M=0, …)`); and the pocket models are so often in doubt that many questions need their
+# dummy pictures too.
 
 # %% [markdown]
 # ## What the time beyond the base consists of

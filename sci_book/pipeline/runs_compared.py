@@ -205,7 +205,11 @@ def conclusion(runs: Sequence[Run], frame: pd.DataFrame, method: str) -> str:
     ]
     for run in runs:
         methods = run.records.stamp["methods"]
-        beta = {each["name"]: f", β = {each['beta']:g}" for each in methods if "beta" in each}
+        beta = {
+            each["name"]: f", β = {each['beta']:g}"
+            for each in methods
+            if each.get("rule", "base") != "base"
+        }
         shown = run.shown + beta.get(method, "")
         lines.append(f"- {chapters.finding(shown, together.loc[run.shown])}.")
     return "\n".join(lines)

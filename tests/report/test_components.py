@@ -155,7 +155,7 @@ def test_combinations_are_counted_against_the_base(subjects, sets, right):
 
 
 def test_tables_figures_and_sentences(subjects, sets, right, added):
-    table = components.marginal_table(added[QWEN], subjects[0])
+    table = components.marginal_table(added[QWEN], subjects[0], components.SHOWN)
     assert table.frame.shape == (7, 5) and table.frame.columns[0].startswith("BS, n = ")
     parts = measures.adds(Evidence(subjects[0], [], None), ["BS"])
     assert [part.what for part in parts] == [f"{name}, BS" for name in SCI7.rounds[1:]]
@@ -172,7 +172,8 @@ def test_a_subset_without_rows_is_empty_and_breaks_nothing(subjects, sets, right
     values = {name: components.contributions(found) for name, found in right.items()}
     added = components.marginals(subjects, none, values)
     assert set(added[QWEN]["n"]) == {0}
-    assert set(components.marginal_table(added[QWEN], subjects[0]).frame.iloc[0]) == {"— —"}
+    table = components.marginal_table(added[QWEN], subjects[0], components.SHOWN)
+    assert set(table.frame.iloc[0]) == {"— —"}
     assert "no row" in components.reading(added[QWEN], subjects[0])
     assert (components.against_base(subjects, none, right)["undecided"] == 63).all()
     table = component_table.table05(subjects[0], none[QWEN], right[QWEN])

@@ -2,12 +2,14 @@
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sci_book.data.datasets import Dataset, Row
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
+from sci_book.results.statistics import NOWHERE, Interval
 from sci_core import BASE, SCI3, SCI5, SCI5_LITE, SCI7
 from sci_core.engine.decoding import Answer
 from tests import tiny
@@ -75,6 +77,19 @@ def test_what_rows_cost_is_counted_against_the_base(family, monkeypatch):
     assert lines.loc["SCI3", "tokens, × base"] > 1
     assert lines.loc["SCI3", "pictures, × base"] >= 1
     assert lines.loc["SCI3", "misses"] > 0 and lines.loc["SCI3", "MB kept"] > 0
+
+
+def test_a_level_is_told_only_of_what_was_timed():
+    claim = SimpleNamespace(measure="time_on_pocket", arguments={"method": "SCI3"}, margin=1.15)
+    timed, absent = (
+        SimpleNamespace(claim=claim, interval=found, verdict="fails", title="m")
+        for found in (Interval(1.4, 1.3, 1.5, 9, 9), NOWHERE)
+    )
+    assert cost.pocket_sentence([timed, absent]) == (
+        "**1 of 1 levels on pocket data fail.** In multiples of the base, with m: SCI3 1.40 "
+        "[1.30, 1.50] where 1.15 is the level."
+    )
+    assert cost.pocket_sentence([absent]) == ""
 
 
 def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():

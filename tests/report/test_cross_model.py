@@ -241,6 +241,19 @@ def test_what_is_left_over_is_told_by_part(two):
     assert text.count("Qwen2-VL on LLaVA-NeXT’s BS") == 2
 
 
+@pytest.mark.parametrize(
+    ("shared", "alone", "said"),
+    [((1, 2), (-2, -1), True), ((-1, 2), (-2, -1), False), ((1, 2), (-1, 1), False)],
+)
+def test_all_gain_is_of_shared_rows_where_there_is_one_and_a_loss_elsewhere(
+    two, monkeypatch, shared, alone, said
+):
+    lines = [[{"reproduced": 1.0, "low": low, "high": high}] * 2 for low, high in (shared, alone)]
+    parts = dict(zip(cross_model.OVERLAP, lines, strict=False))
+    monkeypatch.setattr(cross_model, "overlap", lambda *_: parts)
+    assert ("So all of its gain" in cross_model.left_over(*two)) == said
+
+
 @pytest.mark.parametrize("names", [(QWEN,), (QWEN, LLAVA), (QWEN, LLAVA, "mine", "seed1")])
 def test_the_figure_has_a_cell_for_every_pair(folder, names):
     found = read(folder, *names)

@@ -37,12 +37,15 @@ def test_the_answer_names_what_each_seed_lacks_by_the_rows_that_decide_alone():
         ("one", 0, "test", "V1", "original", "MCQ", "not met"),
         ("one", 1, "decides", "V1", "original", "MCQ", "met"),
         ("one", 1, "test", "V1", "original", "MCQ", "undecided"),
+        ("one", 2, "decides", "V1", "original", "MCQ", "met"),
+        ("one", 2, "decides", "original", "paper", "Overall", "undecided"),
     )
+    beside = " Undecided: the base beside the paper’s, −9.00 [−10.00, −8.00] points (± 3 allowed)."
     assert fitness.conclusion(frame).splitlines() == [
-        "- **one, seed 0: not met.** Not met: V2 (Overall, MCQ). Undecided: noise500. Furthest: V2 "
-        "is −9.00 points from original (± 3 allowed). Apart from the claim, its base differs from "
-        "the paper’s by −9.00 [−10.00, −8.00] points (± 3 allowed): *undecided*.",
-        "- **one, seed 1: met.**",
+        "- **one, seed 0: not met.** Rewordings and dummies: not met. Not met: V2 (Overall, MCQ). "
+        "Undecided: noise500. Furthest: V2 is −9.00 points from original (± 3 allowed)." + beside,
+        "- **one, seed 1: met.** Rewordings and dummies: met.",
+        "- **one, seed 2: undecided.** Rewordings and dummies: met." + beside,
     ]
 
 

@@ -110,6 +110,8 @@ def test_where_nothing_is_worth_it_nothing_is_tested(fit, monkeypatch):
     assert frame.empty
     text = frontier.conclusion([fit], frame)
     assert text.startswith("**Verdict: inconclusive.**") and "none was tested" in text
+    (legend,) = frontier.draw([fit], frame).legends
+    assert "chosen" not in [text.get_text() for text in legend.get_texts()]
     monkeypatch.setattr(frontier, "_validation", lambda subject: False)
     text = frontier.conclusion([fit], frame)
     assert text.startswith("**Verdict: not comparable.**") and "no validation row" in text

@@ -108,8 +108,9 @@ def test_answer_table_and_picture_show_every_line(frame):
     for each in own_rules.load_predictions()["predictions"]:
         assert each["means"] in text
     assert len(own_rules.judged_table(frame).frame) == len(frame)
-    for lines in (frame, frame.iloc[:0]):
-        own_rules.draw(lines)
+    own_rules.draw(frame.iloc[:0])
+    (legend,) = own_rules.draw(frame.iloc[1:]).legends  # a model may lack the first prediction
+    assert {text.get_text() for text in legend.get_texts()} == {"mine", "other"}
 
 
 def test_smaller_noise_has_fewer_tokens_and_a_further_question_about_a_picture_none_of_it():

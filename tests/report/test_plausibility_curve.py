@@ -4,12 +4,14 @@ from dataclasses import replace
 from math import log
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sci_book.papers.sci.chapters import measures, rounds_and_margin
 from sci_book.papers.sci.chapters import plausibility_curve as curve
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence
+from sci_book.papers.shared.tables import Table
 from sci_core.methods import SCI3, SCI5, SCI7, VCD
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
@@ -166,3 +168,21 @@ def test_figures_and_empty_subsets(subjects, sets):
     assert "—" in curve.decided_table(subjects[0], none[QWEN]).frame.iloc[0].tolist()
     assert curve.curve_table(empty[QWEN], subjects[0], "BS", "β").frame.empty
     assert "no validation row" in curve.unsettled_sentence(empty[QWEN], subjects[0])
+
+
+def test_unread_answers_are_counted_of_rows_that_have_one(subjects, monkeypatch):
+    subject, ok = subjects[0], subjects[0].records.ok
+    assert "was not decoded" in curve.unread_sentence(subject)
+    monkeypatch.setattr(curve, "FREE", SCI5)
+    share = 100 * pd.isna(subject.records.parsed("SCI5")[ok]).mean()
+    assert not ok.all() and f"read on {share:.1f} % of all" in curve.unread_sentence(subject)
+    failed = replace(subject, records=subject.records.take(~ok))
+    assert curve.unread_sentence(failed) == f"- {subject.shown} has no validation row."
+
+
+def test_at_most_is_explained_where_it_is_said():
+    bound, exact = (
+        Table("x", pd.DataFrame(index=[f"all: SCI5{end}"]), "") for end in (sweeps.AT_MOST, "")
+    )
+    assert curve.with_note(bound).notes == [curve.AT_MOST_NOTE]
+    assert curve.with_note(exact) is exact

@@ -42,6 +42,9 @@ def test_gains_are_counted_row_by_row(write):
             assert line["low"] <= line["gain"] <= line["high"]
             assert isinstance(line["verdict"], str) == (name == "all")
     assert frame.loc["pocket-qwen2vl", "all"]["n"] == 4 * 48 - 1
+    text = runs_compared.conclusion(runs, frame, "SCI5")
+    assert "- pocket-qwen2vl, β = 0.3: " in text and text.count("points, interval [") == 2
+    assert "β" not in runs_compared.conclusion(runs, runs_compared.gains(runs, "V1"), "V1")
 
 
 def test_runs_are_paired_on_the_rows_both_answered(write):
@@ -70,7 +73,7 @@ def test_a_method_that_was_not_run_has_no_row(write):
     runs = runs_compared.load([write("a", keep=10)])
     frame = runs_compared.gains(runs, "SCI9")
     assert (frame["n"] == 0).all() and set(frame["verdict"].dropna()) == {"not comparable"}
-    assert "has no row" in runs_compared.sentence(frame, "SCI9")
+    assert "there is no such row" in runs_compared.conclusion(runs, frame, "SCI9")
     for table in (
         runs_compared.overview(runs, "SCI9"),
         runs_compared.gains_table(frame, "SCI9"),
@@ -80,9 +83,10 @@ def test_a_method_that_was_not_run_has_no_row(write):
 
 
 def test_the_base_may_be_the_method(write):
-    frame = runs_compared.gains(runs_compared.load([write("a")]), "base")
+    runs = runs_compared.load([write("a")])
+    frame = runs_compared.gains(runs, "base")
     assert (frame["gain"] == 0).all()
-    assert "neither gains nor loses" in runs_compared.sentence(frame, "base")
+    assert "β" not in runs_compared.conclusion(runs, frame, "base")
     runs_compared.draw(frame, "base")
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from sci_book.papers.sci.dial import KNOWN, Training, estimate, methods, quantities, rule
 from sci_book.papers.shared.gate import OF_SCI
-from sci_book.papers.shared.tables import interval, number
+from sci_book.papers.shared.tables import interval, number, with_ends
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, Sample, one_more
 from sci_book.run import conditions
@@ -109,5 +109,4 @@ def _outside_lines(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[s
 
 
 def _percent(share: Interval) -> str:
-    middle, low, high, *_ = share.times(100)
-    return f"{number(middle)} {interval(low, high)}"
+    return with_ends(*share.times(100)[:3])

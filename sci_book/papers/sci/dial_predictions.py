@@ -10,7 +10,7 @@ slope  a quantity against another, over the trainings at its `settings`, those `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def outcomes(samples: Samples) -> pd.DataFrame:
         if each["measure"] == "slope":
             found = _slope(each, frame, known["level"])
         else:
-            found = _mean(each, samples, known["level"])
+            found = mean(each["of"], samples, each["settings"], known["level"])
         margin = each.get("margin", 0.0)
         lines[each["id"]] = {
             "means": each["means"],
@@ -72,12 +72,8 @@ def _slope(prediction: Mapping, frame: pd.DataFrame, level: float) -> Interval:
     return slope(fit, 0, level)
 
 
-def _mean(prediction: Mapping, samples: Samples, level: float) -> Interval:
-    name = prediction["of"]
-    parts = [
-        each[name]
-        for training, each in samples.items()
-        if training.setting in prediction["settings"]
-    ]
+def mean(name: str, samples: Samples, settings: Sequence[str], level: float) -> Interval:
+    """A quantity's mean over the rows of all trainings at some settings."""
+    parts = [each[name] for training, each in samples.items() if training.setting in settings]
     columns = ([getattr(part, key) for part in parts] for key in ("values", "clusters"))
     return Sample(name, *map(np.concatenate, columns)).interval(level)

@@ -120,7 +120,7 @@ def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> 
     return pd.DataFrame.from_dict(counts, orient="index")
 
 
-def marginal_table(frame: pd.DataFrame, subject: Subject, subsets: Sequence[str] = SHOWN) -> Table:
+def marginal_table(frame: pd.DataFrame, subject: Subject, subsets: Sequence[str]) -> Table:
     """What each round adds on these subsets: points and simultaneous interval."""
     cells = {}
     for subset in subsets:

@@ -17,7 +17,7 @@ from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
-from sci_book.papers.shared.tables import interval, number
+from sci_book.papers.shared.tables import number, with_ends
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
 from sci_core.engine.engine import begin_rounds
@@ -211,17 +211,18 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
 
 
 def pocket_sentence(findings: Sequence[Any]) -> str:
-    """How many levels on pocket data fail, and what each method takes instead."""
+    """How many levels on pocket data fail, and what each method takes; nothing if none is timed."""
     asked = [f for f in findings if f.claim.measure == "time_on_pocket" and f.interval.n]
+    if not asked:
+        return ""
     failed = sum(finding.verdict == "fails" for finding in asked)
     lines = [f"**{failed} of {len(asked)} levels on pocket data fail.**"]
     for title in dict.fromkeys(finding.title for finding in asked):
         times = [
-            f"{finding.claim.arguments['method']} {number(middle)} {interval(low, high)} where "
+            f"{finding.claim.arguments['method']} {with_ends(*finding.interval[:3])} where "
             f"{finding.claim.margin:g} is the level"
             for finding in asked
             if finding.title == title
-            for middle, low, high, *_ in [finding.interval]
         ]
         lines.append(f"In multiples of the base, with {title}: {', '.join(times)}.")
     return " ".join(lines)

@@ -315,7 +315,8 @@ def left_over(subjects: Subjects, sets: Sets, right: Right) -> str:
         f"On rows that are in the other model’s BS alone, SCI5 {alone}. On rows that are in both "
         f"models’ BS, it {shared}."
     )
-    if all(line["high"] < 0 for line in parts[OVERLAP[1]]):
+    sides = (parts[name] for name in OVERLAP[:2])
+    if all(one["low"] > 0 > other["high"] for one, other in zip(*sides, strict=True)):
         text += " So all of its gain on another model’s BS comes from the rows in both."
     return text
 

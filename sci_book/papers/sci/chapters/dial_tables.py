@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import product
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -17,9 +16,9 @@ from sci_book.papers.shared.chapters import overall
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.papers.shared.tables import Table, number, with_ends
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, Sample, slope
+from sci_book.results.statistics import slope
 
 SHOWN = ("VCD", "SCI5")
 VERDICTS = {"holds": "hold", "inconclusive": "are inconclusive", "fails": "fail"}
@@ -51,7 +50,7 @@ def answer(outcomes: pd.DataFrame, frame: pd.DataFrame, samples: dial.Samples) -
     counted = ", ".join(f"{words.get(word, 0)} {said}" for word, said in VERDICTS.items())
     rest = [
         f"\n- *{' '.join(line['means'].split())}* {word.capitalize()}: "
-        f"{_with_ends(Interval(*line[list(Interval._fields)]))}, claimed {line['claimed']}."
+        f"{_found(line)}, claimed {line['claimed']}."
         for word in VERDICTS
         for _, line in outcomes[outcomes["verdict"] == word].iterrows()
         if word != "holds"
@@ -59,9 +58,7 @@ def answer(outcomes: pd.DataFrame, frame: pd.DataFrame, samples: dial.Samples) -
     ends = []
     settings = along(frame, "skew").groupby("skew")["setting"].first()
     for skew, setting in settings.iloc[[0, -1]].items():
-        parts = [of["SCI5 − base, all"] for each, of in samples.items() if each.setting == setting]
-        columns = ([getattr(part, key) for part in parts] for key in ("values", "clusters"))
-        mean = Sample(setting, *map(np.concatenate, columns)).interval(0.95)
+        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting], 0.95)
         ends.append(f"{points(mean)} at a skew of {skew:g}")
     return (
         f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions {counted}. "
@@ -79,7 +76,7 @@ def predictions_table(outcomes: pd.DataFrame) -> Table:
         name: {
             "predicted, and why": " ".join(f"{line['means']} ({because[name]})".split()),
             "claimed": line["claimed"].replace("-", "−"),
-            "found": _with_ends(Interval(*line[list(Interval._fields)])),
+            "found": _found(line),
             "n": f"{line['n']:,.0f}",
             "verdict": line["verdict"],
         }
@@ -141,7 +138,7 @@ def rule_table(frame: pd.DataFrame) -> Table:
         lines[method] = {
             "c0": number(fit.params[0], 3),
             **{
-                f"c{place}, {name}": _with_ends(each)
+                f"c{place}, {name}": with_ends(*each[:3], 3)
                 for place, (name, each) in enumerate(zip(KNOWN, slopes, strict=True), start=1)
             },
             "R²": number(fit.rsquared),
@@ -150,8 +147,8 @@ def rule_table(frame: pd.DataFrame) -> Table:
     return Table("rule", pd.DataFrame.from_dict(lines, orient="index"), caption)
 
 
-def _with_ends(of: Interval) -> str:
-    return f"{number(of.estimate, 3)} {interval(of.low, of.high, 3)}"
+def _found(line: pd.Series) -> str:
+    return with_ends(*line[["estimate", "low", "high"]], 3)
 
 
 def trainings_table(frame: pd.DataFrame) -> Table:

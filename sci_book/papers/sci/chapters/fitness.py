@@ -19,7 +19,7 @@ from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, number, plain, with_ends
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
 from sci_core.generate import generate
@@ -28,10 +28,7 @@ NOISES = get_args(Noise)
 DEFAULT_NOISE = signature(generate).parameters["noise"].default
 SUBSETS = ("B", "S", "BS")
 _ABOVE = ("chance", "nothing")  # what an input must only be above
-_APART = {  # conditions that the page's claim does not name
-    "paper": "its base differs from the paper’s by {} points",
-    "nothing": "its small sister’s base is right on {} %",
-}
+_CLAIMED = ("original", "black")  # what rewordings and dummies are held against
 _MARGIN_COLOUR = "#d1fae5"
 
 BySeed = Mapping[int, Subjects]
@@ -68,26 +65,24 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
 
 
 def conclusion(frame: pd.DataFrame) -> str:
-    """A line of Markdown a model and seed: whether the claim is met; then what is apart from it."""
+    """A line of Markdown a model and seed: the state of all conditions, then the claim's own."""
     lines = []
     for _, model in frame[frame["part"] == "decides"].groupby("shown", sort=False):
         for (label, seed), part in model.groupby(["shown", "seed"], sort=False):
-            apart = part["against"].isin(list(_APART)) & (part["state"] != "met")
-            claimed = part[~part["against"].isin(list(_APART))]
-            line = f"- **{label}, seed {seed}: {conditions.overall(claimed)}.**"
+            inside = part["against"].isin(_CLAIMED)
+            claimed, apart = part[inside], part[~inside & (part["state"] != "met")]
+            line = f"- **{label}, seed {seed}: {conditions.overall(part)}.** "
+            line += f"Rewordings and dummies: {conditions.overall(claimed)}."
             for state in ("not met", "undecided"):
                 if named := conditions.named(claimed[claimed["state"] == state]):
                     line += f" {state.capitalize()}: {named}."
             line += _furthest(claimed[claimed["state"] == "not met"])
-            for row in part[apart].itertuples():
-                found = _APART[row.against].format(_with_ends(row))
-                line += f" Apart from the claim, {found} ({_margin(row)} allowed): *{row.state}*."
+            for row in apart.itertuples():
+                gap = with_ends(row.estimate, row.low, row.high)
+                line += f" {row.state.capitalize()}: {conditions.BASE_BESIDE[row.against]}, "
+                line += f"{gap} points ({_margin(row)} allowed)."
             lines.append(line)
     return "\n".join(lines)
-
-
-def _with_ends(row: tuple) -> str:
-    return f"{number(row.estimate)} {interval(row.low, row.high)}"
 
 
 def _margin(row: tuple) -> str:
@@ -96,7 +91,7 @@ def _margin(row: tuple) -> str:
 
 def _furthest(lines: pd.DataFrame) -> str:
     """Of rewordings and of dummies, the input that is furthest from what is allowed, in points."""
-    overall = lines[(lines["group"] == "Overall") & lines["against"].isin(["original", "black"])]
+    overall = lines[lines["group"] == "Overall"]
     if overall.empty:
         return ""
     worst = overall.loc[overall["estimate"].abs().groupby(overall["against"], sort=False).idxmax()]

@@ -25,7 +25,7 @@ from sci_book.papers.shared.chapters import SplitBy, Subject, overall, row
 from sci_book.papers.shared.figures import METHOD_COLOURS, WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.sweeps import bounded, outcome
-from sci_book.papers.shared.tables import Table, compare, frame_of, interval, number, plain
+from sci_book.papers.shared.tables import Table, compare, frame_of, plain, with_ends
 from sci_book.results.statistics import Interval, simultaneous_level, verdict
 from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
@@ -152,7 +152,9 @@ def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
             f"{len(worth_it(table))} gain on BS and lose nothing over all rows, by their estimates."
         )
         if len(mine):
-            on_bs, over_all = (_points(line) for _, line in mine.iterrows())
+            on_bs, over_all = (
+                with_ends(*line[["reproduced", "low", "high"]]) for _, line in mine.iterrows()
+            )
             text += (
                 f" Chosen on validation rows: {mine['setting'].iloc[0]}; on test rows {on_bs} "
                 f"points on BS and {over_all} over all."
@@ -171,10 +173,6 @@ def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
         "over all rows."
     )
     return "\n".join([f"**Verdict: {overall(words)}.** {tested}\n", *lines])
-
-
-def _points(line: pd.Series) -> str:
-    return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
 
 
 def _validation(subject: Subject) -> bool:
@@ -221,8 +219,9 @@ def _draw(ax: Axes, frame: pd.DataFrame, picked: Sequence[str]) -> None:
             label="SCI5, along τ2")  # fmt: skip
     best = frame.loc[ORACLE]
     ax.plot(best[WHOLE], best[GAIN], "*", color="#15803d", markersize=12, label=ORACLE)
-    ringed = frame.reindex(picked)
-    ax.plot(ringed[WHOLE], ringed[GAIN], "o", mfc="none", mec=INK, markersize=12, label="chosen")
+    if picked:
+        ringed = frame.reindex(picked)
+        ax.plot(ringed[WHOLE], ringed[GAIN], "o", mfc="none", mec=INK, ms=12, label="chosen")
     ax.axvline(-100 * TOLERATED, color=INK, linewidth=0.8, linestyle="--")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.axhline(0, color=INK, linewidth=0.8)

@@ -22,7 +22,7 @@ from sci_book.papers.sci.chapters.frontier import SPLIT
 from sci_book.papers.sci.chapters.shapes import differs, legend_below, name_lines, points
 from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
-from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
+from sci_book.papers.shared.figures import WIDTH, model_colours, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
 from sci_book.resources import PAPER
@@ -82,7 +82,7 @@ def change(subject: Subject, name: str, other: str, part: str, level: float = 0.
 def judged(models: Sequence[PageModel]) -> pd.DataFrame:
     """Every prediction for every model that has its records: rows of `compare`.
 
-    The intervals cover together over all lines. `margin` in points, `id` and `model` beside.
+    The intervals cover together over all lines. `margin` in points, `id`, `model`, `name` beside.
     """
     registered = load_predictions()
     pairs = [
@@ -100,8 +100,9 @@ def judged(models: Sequence[PageModel]) -> pd.DataFrame:
         word = verdict(gap, margin=margin) if model.ordinary.fit else "not comparable"
         lines[f"{title}: {label(of)} − {label(against)}, {part}"] = row(gap) | {
             "verdict": word, "margin": 100 * margin, "id": prediction["id"], "model": title,
+            "name": model.ordinary.name,
         }  # fmt: skip
-    return frame_of(lines, "margin", "id", "model")
+    return frame_of(lines, "margin", "id", "model", "name")
 
 
 def label(name: str) -> str:
@@ -165,13 +166,13 @@ def draw(frame: pd.DataFrame) -> Figure:
         nothing(ax, "No model has records with logits, or of the cheaper rounds.")
         return figure
     models = list(frame["model"].unique())
+    colours = model_colours(list(frame["name"].unique()))
     for name, (_, line) in zip(names, frame.iterrows(), strict=True):
         order, place = models.index(line["model"]), lines.index(name)
-        shade = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+        shade = colours[line["name"]]
         height = place + 0.3 * (order - (len(models) - 1) / 2)
         ax.hlines(height, line["low"], line["high"], color=shade, linewidth=2.5)
-        shown = None if place else line["model"]
-        ax.plot(line["reproduced"], height, "o", color=shade, markersize=7, label=shown)
+        ax.plot(line["reproduced"], height, "o", color=shade, markersize=7, label=line["model"])
         ax.plot([line["margin"]] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
     name_lines(ax, lines)

@@ -77,10 +77,12 @@ def with_note(table: Table) -> Table:
 
 def unread_sentence(subject: Subject) -> str:
     """How many answers without the constraint cannot be read: why so few are right. A list item."""
-    policy = subject.records.policy_of(FREE)
+    policy, answered = subject.records.policy_of(FREE), subject.records.ok
     if policy is None:
         return f"- SCI5 without its constraint was not decoded for {subject.shown}."
-    unread = 100 * float(pd.isna(subject.records.parsed(policy)).mean())
+    if not answered.any():
+        return f"- {subject.shown} has no validation row."
+    unread = 100 * float(pd.isna(subject.records.parsed(policy)[answered]).mean())
     known = printed().get((subject.label, "SCI5", "no", "all"))
     text = (
         f"- Without its constraint SCI5 of {subject.shown} gives an answer that cannot be read on "

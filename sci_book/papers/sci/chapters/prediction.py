@@ -21,9 +21,9 @@ from sci_book.papers.sci import printed
 from sci_book.papers.sci.chapters import why
 from sci_book.papers.sci.chapters.shapes import Subjects, points
 from sci_book.papers.shared.chapters import gain
-from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.figures import WIDTH, model_colours
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.results.statistics import Interval, least_squares, one_more, over_trainings
 
 OPPONENT = "VCD"
@@ -33,8 +33,8 @@ LEVEL = 0.95
 def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     """A line a pocket training: `share` of B in BS, the gains on `B` and `rest`, both in points.
 
-    Columns `shown`, `seed` and `fit` (whether it meets the conditions) beside, and the gain on
-    `BS`. A training without a row in B or in S∖B is left out.
+    Columns `name`, `shown`, `seed` and `fit` (whether it meets the conditions) beside, and the gain
+    on `BS`. A training without a row in B or in S∖B is left out.
     """
     lines = []
     for seed, models in by_seed.items():
@@ -42,8 +42,9 @@ def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
             parts = [why.on(model, OPPONENT, part) for part in ("B", "S∖B", "BS")]
             if parts[0].n and parts[1].n:
                 gains = (100 * part.estimate for part in parts)
-                lines.append((model.shown, seed, model.fit, why.share_of_b(model), *gains))
-    return pd.DataFrame(lines, columns=["shown", "seed", "fit", "share", "B", "rest", "BS"])
+                share = why.share_of_b(model)
+                lines.append((model.name, model.shown, seed, model.fit, share, *gains))
+    return pd.DataFrame(lines, columns=["name", "shown", "seed", "fit", "share", "B", "rest", "BS"])
 
 
 def predict(known: pd.DataFrame, share: float) -> Interval:
@@ -109,14 +110,16 @@ def prediction_table(known: pd.DataFrame, subjects: Subjects) -> Table:
 
 
 def _line(share: float, predicted: Interval, measured: str, value: float) -> dict[str, str]:
-    ends = interval(predicted.low, predicted.high) if predicted.n > 1 else MISSING
-    inside = predicted.low <= value <= predicted.high
     return {
         "B, % of BS": number(100 * share),
-        "predicted, 95 % interval": f"{number(predicted.estimate)} {ends}",
+        "predicted, 95 % interval": with_ends(*predicted[:3]),
         "found": measured,
-        "within": MISSING if predicted.n < 2 else "yes" if inside else "no",
+        "within": MISSING if predicted.n < 2 else "yes" if _inside(predicted, value) else "no",
     }
+
+
+def _inside(predicted: Interval, value: float) -> bool:
+    return predicted.low <= value <= predicted.high
 
 
 def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
@@ -128,9 +131,10 @@ def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
     if len(known) > 1:
         ax.fill_between(100 * shares, [band.low for band in bands], [band.high for band in bands],
                         color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
-    for name, shade in zip(known["shown"].unique(), MODEL_COLOURS, strict=False):
-        mine = known[known["shown"] == name]
-        ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{name}, by seed")
+    for name, shade in model_colours(list(known["name"].unique())).items():
+        mine = known[known["name"] == name]
+        label = f"{mine['shown'].iloc[0]}, by seed"
+        ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=label)
     for (label, (share, gap)), mark in zip(paper_points().items(), "Ds", strict=False):
         ax.plot(100 * share, gap, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
     for name, (share, measured) in own_points(subjects).items():
@@ -146,8 +150,8 @@ def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
 
 def answer(known: pd.DataFrame) -> str:
     """The prediction in words, for a model with half of BS in B, in Markdown."""
-    if known.empty:
-        return "No pocket training has rows in B and in S∖B: nothing is predicted."
+    if len(known) < 2:
+        return "Fewer than two pocket trainings have rows in B and in S∖B: nothing is predicted."
     half, fit = predict(known, 0.5), int(known["fit"].sum())
     tenth = predict(known, 0.6).estimate - half.estimate
     met = "none of them meets the conditions, so it is provisional"
@@ -155,9 +159,10 @@ def answer(known: pd.DataFrame) -> str:
         met = f"{'all' if fit == len(known) else fit} of them meet the conditions"
     papers = []
     for label, (share, gap) in paper_points().items():
-        low, high = predict(known, share)[1:3]
-        where = "inside" if low <= gap <= high else "outside"
-        papers.append(f"{label} gains {number(gap)} points, {where} {interval(low, high)}")
+        predicted = predict(known, share)
+        where = "inside" if _inside(predicted, gap) else "outside"
+        ends = interval(predicted.low, predicted.high)
+        papers.append(f"{label} gains {number(gap)} points, {where} {ends}")
     return (
         f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
         f"the BS of a model half of whose BS is B, and {number(tenth)} points more for every "

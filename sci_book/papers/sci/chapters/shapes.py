@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, side_by_side
+from sci_book.papers.shared.tables import MISSING, Table, interval, side_by_side, with_ends
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
@@ -68,8 +68,7 @@ def points(share: Interval, decimals: int = 2) -> str:
     """A share and its interval in percent or points, `12.34 [11.00, 13.68]`; a dash of no row."""
     if not share.n:
         return MISSING
-    middle, low, high = (100 * value for value in share[:3])
-    return f"{number(middle, decimals)} {interval(low, high, decimals)}"
+    return with_ends(*share.times(100)[:3], decimals)
 
 
 def counts(n: Mapping[str, int] | pd.Series) -> str:

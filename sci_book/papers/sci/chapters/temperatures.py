@@ -31,7 +31,7 @@ from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.joint import Joint
 from sci_book.papers.shared.sweeps import AT_MOST, Outcome, beside_paper, outcome, panels
-from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.papers.shared.tables import Table, number, with_ends
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI5, Method
@@ -104,7 +104,7 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
         "preset": f"{number(values[0])} %",
         "standard error of a point": f"{number(100 * draws.errors[0])} points",
         "points better than the preset": f"{better:,}",
-        "best − preset": f"{number(ahead.estimate)} {interval(ahead.low, ahead.high)} points",
+        "best − preset": f"{with_ends(*ahead[:3])} points",
         "points within noise of the best": f"{grid.counts(near):,}",
         "preset among them": "yes" if near[0] else "no",
         "gain promised on the half chosen on": f"{number(curse.promised)} points",

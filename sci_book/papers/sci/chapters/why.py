@@ -237,9 +237,11 @@ def mix_sentence(subject: Subject) -> str:
 
 
 def flipped_sentence(subject: Subject) -> str:
-    """The largest part of S and who is right on it, in Markdown."""
+    """The largest part of S and who is right on it, in Markdown; nothing of an empty S."""
     table = flipped(subject)
     most = table["share"].idxmax()
+    if not table.loc[most, "n"]:
+        return ""
     of_s, base, sci5 = (number(table.loc[most, name], 1) for name in ("share", "base", "SCI5"))
     return (
         f"**{subject.shown}.** On {of_s} % of S the base’s answer changes under {most}; on these "
@@ -248,7 +250,9 @@ def flipped_sentence(subject: Subject) -> str:
 
 
 def without_sentence(subject: Subject) -> str:
-    """Which round adds most and which least on BS, in Markdown."""
+    """Which round adds most and which least on BS, in Markdown; nothing of an empty BS."""
+    if np.isnan(share_of_b(subject)):
+        return ""
     worth = {name: parts["BS"] for name, parts in without(subject).items()}
     most, least = (pick(worth, key=lambda name: worth[name].estimate) for pick in (max, min))
     return (
