@@ -73,7 +73,7 @@ def puzzles(count, said):
     ]  # fmt: skip
 
 
-def verdict_on(name, subject):
-    """The ledger's verdict on a claim."""
+def finding_on(name, subject):
+    """The ledger's finding on a claim."""
     (claim,) = [claim for claim in load_claims() if claim.id == name]
-    return ledger._finding(claim, subject.name, measures.Evidence(subject)).verdict
+    return ledger._finding(claim, subject.name, measures.Evidence(subject))

@@ -24,13 +24,13 @@ from tests.report.cvqa_records import (
     MODELS,
     NUMBER,
     YES_NO,
+    finding_on,
     frozen,
     line,
     numbers,
     puzzles,
     records_of,
     subject_of,
-    verdict_on,
 )
 
 # --- the data sets ------------------------------------------------------------------------------
@@ -163,6 +163,7 @@ def test_step_by_step_is_paired_with_the_same_items(tmp_path):
     ]
     each = subject_of(tmp_path, plainly + steps)
     one, other = drops.both_prompts(each)
+    assert drops.said(each, "steps").frame.loc["direct", "1"] == "“3” 100 %"
     assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
     direct, boolean = measures.step_gain(measures.Evidence(each), ["direct", "boolean"])
     found = direct.interval(0.95)
@@ -226,13 +227,17 @@ def test_baselines_need_no_model():
 )
 def test_letters_against_their_key(tmp_path, count, said, at_random, biased):
     subject = subject_of(tmp_path, puzzles(count, lambda item: said[item % 4]))
-    assert verdict_on("cvqa-random", subject) == at_random
-    assert verdict_on("cvqa-letters", subject) == biased
+    assert finding_on("cvqa-random", subject).verdict == at_random
+    finding = finding_on("cvqa-letters", subject)
+    assert finding.verdict == biased
+    assert f"- mine: *{biased}*. {finding.part[0]} has " in letters.letters_verdict([finding])
     if said == "DDDD":
         assert letters.accuracy_table(subject, 1).frame.iloc[0]["n"] == str(count)
+        assert " D has 100.00 % [" in letters.letters_verdict([finding])
         assert letters.shares(subject, 0).loc["D", "answered"] == 100
     without = subject_of(tmp_path, numbers(4), "none")
     assert letters.with_puzzles([subject, without]) == [subject]
+    assert letters.letters_verdict([finding_on("cvqa-letters", without)]) == ""
 
 
 def test_the_papers_own_puzzles_against_chance():
@@ -281,7 +286,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
     assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
     found = groups.lines(each, "place", "base", 0.95)
     assert found.index[0] == "indoors" and found["drop"].iloc[0] == 100
-    assert found["n"].iloc[-1] == 20 and verdict_on("cvqa-groups", each) == "inconclusive"
+    assert found["n"].iloc[-1] == 20 and finding_on("cvqa-groups", each).verdict == "inconclusive"
     other = [{**one, "truth": "99"} for one in lines]
     assert groups.of_pictures(subject_of(tmp_path, other, "elsewhere"), "place") is None
 
@@ -329,7 +334,7 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
         drops.tenth_table(each, tenths[each.name])
         drops.baselines(each)
         drops.examples(each)
-        repr(drops.said(each, "steps"))
+        assert drops.said(each, "steps").frame.empty
     drops.tests(found, few)
     assert groups.resolution([few[1]]).endswith("nothing here tells.")
     assert "one" in groups.resolution(few)

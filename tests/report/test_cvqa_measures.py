@@ -43,6 +43,10 @@ def test_programs_run_and_the_verdict_is_theirs(world):
     heeding, ignoring = programs.run(world, rules), programs.run(world, deaf)
     assert (programs.lines(world, heeding)["drop"] == 0).all()
     assert (programs.lines(world, ignoring)["drop"] == 100).all()
+    zero = programs.lines(world, heeding)
+    legend = programs.draw({"rules": zero, "none": zero[:0]}).axes[0].get_legend()
+    labels = {text.get_text() for text in legend.get_texts()}
+    assert {"rules: 0 everywhere", "none"} <= labels
     gained = [heeding[1], heeding[1]]  # the counterfactual answer to either question
     for ran, expected in ((ignoring, "holds"), (heeding, "inconclusive"), (gained, "fails")):
         written = programs.Written("rules", world, ran)
@@ -83,9 +87,8 @@ def test_rows_that_cannot_be_read_are_counted_beside_the_result(world, monkeypat
         )
     monkeypatch.setattr(pairs, "file_of", lambda manifest, name: path)
     text = dataset.rows_read("pocket_cvqa_real")
-    assert text.startswith(
-        "Questions about scenes (`pocket_cvqa_real`): 1 rows read; left out: 1 × "
-    )
+    assert text.startswith("Rows read of “pocket twin of C-VQA-Real” (`pocket_cvqa_real`): 1; left")
+    assert " 1 × " in text
     path.unlink()
     assert str(tmp_path) not in dataset.rows_read("pocket_cvqa_real")
 

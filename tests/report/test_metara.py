@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -294,14 +295,15 @@ def test_a_method_that_fails_less_lowers_every_rate(answering):
 
     one = answering(say)
     found = effects.family([one])
-    tasks_ = list(answers.TASKS.values())
-    for part in measures.change(one, "SCI5", list(RATES), tasks_):
+    for part in measures.change(one, "SCI5", list(RATES), ["knowledge", "text"]):
         assert part.interval(0.99).high < 0
-    others = found[one.subject.name].drop(
-        [effects.label(task, rate, "SCI5") for task in ("knowledge", "text") for rate in RATES]
-    )
+    others = found[one.subject.name].filter(regex="(?<!SCI5)$", axis=0)
     assert set(others["verdict"]) == {"inconclusive"} and (others["reproduced"] == 0).all()
     assert "fails less on 6 by its interval, 6 by p too" in effects.beyond([one], found)
+    lead = SimpleNamespace(title="mine", model=one.subject.name, part="text, absolute, SCI5")
+    said = effects.tested([lead], found)
+    assert "over all 36 lines of this page is 0.0" in said and "for mine (text, absolute)." in said
+    assert effects.tested([], found) == ""
     assert effects.moved(one).count("36 of 72 originals") == 2
 
 
@@ -373,7 +375,9 @@ def test_claims_are_tested_on_the_frozen_records(claims, frozen):
     found = ledger.evaluate(claims, [subject], None)
     assert all(each.verdict != "not comparable" and each.interval.n for each in found)
     assert {each.verdict for each in found} >= {"holds", "fails"}
+    assert "pocket Qwen2-VL: *inconclusive*, 0.0005 [" in tasks.spread_line(found)
     absent = replace(subject, path=Path("x/none.parquet"))
+    assert tasks.spread_line(ledger.evaluate(claims, [absent], None)) == ""
     assert PAPERS["metara"].evidence([absent], None) == [None]
 
 

@@ -179,10 +179,11 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     random = answers.of(subject, SAMPLINGS["random"])
     assert (random.said() == "failed").sum() == 1
     assert answers.value("f1", random).estimate == 1
-    sets = {"by lot": SAMPLINGS["random"], "guided": BENCH}
+    sets = {"by lot": SAMPLINGS["random"], "guided": BENCH, "other": ADVERSARIAL}
     assert answers.unread([subject], sets) == (
         f"mine, by lot: 0 unknown and 1 failed of {random.rows.size}. "
-        f"mine, guided: {len(asked)} unknown and 0 failed of {asked.rows.size}."
+        f"mine, guided: {len(asked)} unknown and 0 failed of {asked.rows.size}. "
+        "No other answer was unknown or failed, of 192 a model and set."
     )
 
 
@@ -191,6 +192,7 @@ def test_the_papers_relatives_stand_beside(frozen):
     assert not any(answers.printed().row("oric_table10", name) for name in ("nobody", ""))
     table = bench.table(frozen[0], 2).frame
     assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
+    assert "ours − paper" not in table
     asked = answers.of(frozen[0], BENCH)
     yes, no = (answers.value(f"recall_{label}", asked).estimate for label in ("yes", "no"))
     assert bench.caution(asked).estimate == pytest.approx(no - yes)

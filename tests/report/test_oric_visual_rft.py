@@ -151,6 +151,19 @@ def test_figure_5_is_of_the_probe(result):
     assert shown.loc["0-shot CoT", "yes or no, %"] == "0.00"
 
 
+def test_parts_that_cannot_be_tested_are_named_once(result):
+    assert other_sets.untested(result) == ""
+    said = result.rows("probe")["said"]
+    said["taught"] = [["unknown"]] * 60
+    assert other_sets.untested(result) == (
+        "Not comparable: “Visual-RFT less taught the form”. Fewer than 50 % of the answers to the "
+        "claims say yes or no (taught the form: 0.00 %). So only the other part is tested."
+    )
+    said["rft"], said["taught"] = said["taught"], said["rft"]
+    text = other_sets.untested(result)
+    assert "as it is” and “Visual-RFT less" in text and text.endswith("So no part is tested.")
+
+
 def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
     assert "form was constant in every group (1.00 on average)" in rft.idle_line(result)
     frame = rft.groups_table(result).frame

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.data.datasets import read_manifest
 from sci_book.papers.cvqa.annotation import RuleAnnotator, Source, annotate
 from sci_book.papers.cvqa.chapters.pairs import questions_file, questions_of
 from sci_book.papers.cvqa.questions import REAL, Item, Side
@@ -42,8 +43,8 @@ def rows_read(name: str) -> str:
     if loaded is None:
         return f"{name} was not read; `sci data check {name}` says why."
     left = ", ".join(f"{count:,} × {why}" for why, count in loaded.left_out.items())
-    what = "Puzzles" if name.endswith("synthetic") else "Questions about scenes"
-    return f"{what} (`{name}`): {len(loaded.items):,} rows read; left out: {left or 'none'}."
+    title, count = read_manifest(name).title or name, len(loaded.items)
+    return f"Rows read of “{title}” (`{name}`): {count:,}; left out: {left or 'none'}."
 
 
 @dataclass(frozen=True)

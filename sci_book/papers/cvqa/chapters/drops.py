@@ -226,7 +226,7 @@ def said(subject: Subject, part: str) -> Table:
     for kind in dict.fromkeys(items.kinds):
         counts = pd.Series(texts[items.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
         rows[kind] = {
-            f"{k}": f"“{t}” {100 * s:.0f} %" for k, (t, s) in enumerate(counts.items(), 1)
+            str(k): f"“{t}” {100 * s:.0f} %" for k, (t, s) in enumerate(counts.items(), 1)
         }
     caption = f"What {subject.shown} says most often step by step, counterfactual questions"
     return table_of(rows, name=f"said-{subject.name}", caption=caption)

@@ -86,16 +86,14 @@ def bias_table(subject: Subject) -> Table:
 
 
 def letters_verdict(findings: Sequence[Any]) -> str:
-    """What became of the claim about letters, in a Markdown line a model."""
-    lines = []
-    for finding in findings:
-        if finding.claim.id == "cvqa-letters" and finding.interval.n:
-            share, low, high = (100 * value for value in finding.interval[:3])
-            lines.append(
-                f"- {finding.title}: *{finding.verdict}*. {finding.part.partition(',')[0]} has "
-                f"{number(share)} % {interval(low, high)} of the answers to original puzzles; "
-                f"the claim needs one letter with more than {100 * finding.claim.margin:g} %."
-            )
+    """What became of the claim about letters, in a Markdown line a model; "" without one."""
+    lines = [
+        f"- {finding.title}: *{finding.verdict}*. {finding.part.partition(',')[0]} has "
+        f"{number(most.estimate)} % {interval(most.low, most.high)} of the answers to original "
+        f"puzzles; the claim needs one letter with more than {100 * finding.claim.margin:g} %."
+        for finding in findings
+        if finding.claim.id == "cvqa-letters" and (most := finding.interval.times(100)).n
+    ]
     return "\n".join(["**Letters**, a claim of its own.\n", *lines]) if lines else ""
 
 

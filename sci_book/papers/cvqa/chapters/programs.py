@@ -135,7 +135,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     tints = [*SIDE_COLOURS.values(), "#009e73"]
     for number, (name, table) in enumerate(tables.items()):
         shift = width * (number + 0.5) - 0.4
-        label = f"{name}: 0 everywhere" if (table["drop"] == 0).all() else name
+        label = f"{name}: 0 everywhere" if len(table) and (table["drop"] == 0).all() else name
         ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=label,
                color=tints[number % len(tints)])  # fmt: skip
     for place, kind in enumerate(REAL):

@@ -8,7 +8,6 @@ cases, and originals are what every interval draws again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
-from sci_book.papers.shared.tables import LESS_PAPER, Table, frame_of
+from sci_book.papers.shared.tables import Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 PREFIX = "pocket_metara"
@@ -147,12 +146,13 @@ def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers
 def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
     """Intervals of several models, each a `chapters.row`; nothing is claimed of them."""
     ours = chapters.side([one.subject for one in answered])
-    return _levels(frame_of(lines), ours=ours, **options)
+    return chapters.levels(frame_of(lines), ours=ours, subtract=False, **options)
 
 
 def own_levels(one: Answers, lines: pd.DataFrame, *, name: str, caption: str, **options) -> Table:
     """Intervals of one model, under its name; nothing is claimed of them."""
-    return _levels(lines, ours=one.subject.shown, **one.named(name, caption), **options)
+    options |= one.named(name, caption)
+    return chapters.levels(lines, ours=one.subject.shown, subtract=False, **options)
 
 
 def absences(recorded: Found, answered: Sequence[Answers]) -> str:
@@ -260,12 +260,6 @@ def same_in_a_mirror() -> set[str]:
     """The text originals whose sign a mirror leaves as it is."""
     rows = rows_of(TASKS["OCR-VQA"])
     return set(rows.loc[rows["answer"].str.lower().isin(SAME_IN_A_MIRROR), "original"])
-
-
-def _levels(frame: pd.DataFrame, **options) -> Table:
-    """Without a difference from the paper's: levels do not carry over."""
-    table = chapters.levels(frame, **options)
-    return replace(table, frame=table.frame.drop(columns=LESS_PAPER, errors="ignore"))
 
 
 def _column(policy: str) -> str:

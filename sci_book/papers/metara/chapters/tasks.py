@@ -107,17 +107,18 @@ def spread(one: Answers, level: float) -> Interval:
 
 
 def spread_line(findings: Sequence) -> str:
-    """The verdict on `spread` of each of the page's findings, in a sentence."""
+    """The verdict on `spread` of each of the page's findings, in a sentence; "" without one."""
     told = "; ".join(
         f"{finding.title}: *{finding.verdict}*, {number(spread.estimate, 4)} "
         f"{interval(spread.low, spread.high, 4)}"
         for finding in findings
         if finding.claim.id == "metara-task-variance" and (spread := finding.interval).n
     )
-    return (
+    words = (
         "The “greater variance” is a claim of its own: the variance over originals of FR, a share, "
         f"is larger on text than on knowledge. The difference, by model: {told}."
     )
+    return words if told else ""
 
 
 def draw(models: Sequence[Answers]) -> Figure:

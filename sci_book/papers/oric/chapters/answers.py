@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, frame_of
+from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 FOLDER = "oric"  # of its records, beside a model's own
@@ -265,14 +266,8 @@ def rows(
 
 def levels(subject: Subject, lines: Mapping[str, dict], *, name: str, caption: str) -> Table:
     """Intervals of one model, of which nothing is claimed."""
-    name = f"{name}-{subject.name}"
-    return beside_paper(lines, name=name, caption=caption, ours=subject.shown)
-
-
-def beside_paper(lines: Mapping[str, dict], **options) -> Table:
-    """Levels beside the paper's, without their difference: levels do not carry over."""
-    table = chapters.levels(frame_of(lines), **options)
-    return replace(table, frame=table.frame.drop(columns=LESS_PAPER))
+    name, ours = f"{name}-{subject.name}", subject.shown
+    return chapters.levels(frame_of(lines), name=name, caption=caption, ours=ours, subtract=False)
 
 
 def title(name: str) -> str:
@@ -285,16 +280,19 @@ def title(name: str) -> str:
 
 def unread(models: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
     """How many answers could not be read or failed, where some did; in sentences."""
-    said = {(m.shown, name): of(m, halves).said() for m in models for name, halves in sets.items()}
-    sentences = [
-        f"{model}, {name}: {unknown} unknown and {failed} failed of {words.size}."
-        for (model, name), words in said.items()
-        if (unknown := (words == "unknown").sum()) + (failed := (words == "failed").sum())
-    ]
-    if said and len(sentences) < len(said):
-        sizes = " or ".join(f"{size:,}" for size in sorted({words.size for words in said.values()}))
+    sentences, sizes = [], set()
+    for model, (name, halves) in product(models, sets.items()):
+        said = of(model, halves).said()
+        unknown, failed = ((said == word).sum() for word in ("unknown", "failed"))
+        if unknown or failed:
+            counts = f"{unknown} unknown and {failed} failed of {said.size}"
+            sentences.append(f"{model.shown}, {name}: {counts}.")
+        else:
+            sizes.add(said.size)
+    if sizes:
         other = "other " if sentences else ""
-        sentences.append(f"No {other}answer was unknown or failed, of {sizes} a model and set.")
+        told = " or ".join(f"{size:,}" for size in sorted(sizes))
+        sentences.append(f"No {other}answer was unknown or failed, of {told} a model and set.")
     return " ".join(sentences)
 
 

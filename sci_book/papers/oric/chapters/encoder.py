@@ -30,7 +30,7 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.papers.shared.tables import Table, frame_of, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
 CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
@@ -159,8 +159,8 @@ def score_table(level: float = 0.95) -> Table:
     for (name, set_name, label), mean in means(level).items():
         printed = paper.get((set_name, label)) if name != NEUTRAL else None
         rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
-    return answers.beside_paper(
-        rows, name="scores", ours="pocket",
+    return chapters.levels(
+        frame_of(rows), name="scores", ours="pocket", subtract=False,
         caption="Mean CLIPScore (100 cosines) of the objects asked about",
     )  # fmt: skip
 

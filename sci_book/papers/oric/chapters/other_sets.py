@@ -64,13 +64,16 @@ def draw_others(result: rft.Result) -> Figure:
 
 
 def untested(result: rft.Result) -> str:
-    """Which part of the claim has no verdict and why, in a sentence; "" where all have one."""
-    return " ".join(
-        f"“{rft.gain_part(other)}” is not comparable: {rft.SHOWN[other]}, the model says yes or no "
-        f"to {number(rft.answered(result, 'probe', other))} % of the claims, and a condition below "
-        f"{rft.LEAST_READ:g} % is not compared with. So the verdict rests on the other part alone."
-        for other in rft.COMPARISONS
-        if rft.answered(result, "probe", other) < rft.LEAST_READ
+    """Which parts of the claim have no verdict and why, in sentences; "" where all have one."""
+    read = {name: rft.answered(result, "probe", name) for name in ("rft", *rft.COMPARISONS)}
+    few = [f"{rft.SHOWN[name]}: {number(n)} %" for name, n in read.items() if n < rft.LEAST_READ]
+    lost = [o for o in rft.COMPARISONS if min(read["rft"], read[o]) < rft.LEAST_READ]
+    if not lost:
+        return ""
+    return (
+        f"Not comparable: “{'” and “'.join(map(rft.gain_part, lost))}”. Fewer than "
+        f"{rft.LEAST_READ:g} % of the answers to the claims say yes or no ({'; '.join(few)}). So "
+        f"{'no' if len(lost) == len(rft.COMPARISONS) else 'only the other'} part is tested."
     )
 
 

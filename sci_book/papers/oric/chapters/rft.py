@@ -177,7 +177,7 @@ def onlooker_line(result: Result) -> str:
 
 
 def _metrics_table(
-    result: Result, asked: str, part: str, conditions: Sequence[str], *, name: str, caption: str
+    result: Result, asked: str, part: str, conditions: Sequence[str], **options: str
 ) -> Table:
     paper, rows = _printed(part), {}
     level = simultaneous_level(0.95, len(conditions) * len(TABLE_METRICS))
@@ -186,7 +186,7 @@ def _metrics_table(
             score(result, asked, condition, metric, level),
             paper=paper.get(condition, {}).get(answers.paper_key(metric)),
         )
-    return answers.beside_paper(rows, name=name, caption=caption, ours=result.heading)
+    return levels(frame_of(rows), ours=result.heading, subtract=False, **options)
 
 
 def read_table(result: Result) -> Table:
