@@ -76,7 +76,7 @@ for model in calibration.binned(recorded):
 figures.show(
     calibration.draw(recorded, pair),
     "How often an answer is right beside how sure the model was: below the dashed line it was "
-    "too sure. On captions the models’ marks cover one another, at the top.",
+    "too sure.",
     alt="Two panels, questions and captions: accuracy against confidence in bins, a line a "
     "model; open marks are the paper’s two models; a dashed diagonal is perfect "
     "calibration.",

@@ -27,6 +27,7 @@ began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% tags=["hide-input"]
+printed = encoder.paper_numbers(models)
 findings = ledger.of_page("oric_fig03_table06_encoder", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
@@ -36,7 +37,7 @@ ledger.show_parts(
     "How much less present objects of ORIC fit their picture than POPE's on the same "
     "pictures, and how much more its absent ones do.",
     xlabel="difference of CLIPScores, on the claimed side",
-    paper=encoder.paper_numbers(models),
+    paper=printed,
 )
 
 # %% [markdown]
@@ -76,7 +77,7 @@ encoder.distance_table()
 # Intervals cover together with 95 % over the parts of a claim.
 
 # %%
-for table in ledger.tables(findings):
+for table in ledger.tables(findings, printed):
     display(table)
 
 # %% [markdown]

@@ -29,7 +29,7 @@ if recorded.absent:
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_sci", ledger.named(models, records))
-Markdown(f"{effects.priors(subjects)}\n\n{ledger.conclusion(findings)}")
+Markdown(f"{ledger.conclusion(findings)}\n\n{effects.priors(subjects)}")
 
 # %% tags=["hide-input"]
 ledger.show_parts(
