@@ -10,8 +10,8 @@
 # to lean on. Evaluation asks as often about unusual values, where the prior is wrong. Most of the
 # training shows the original instruction. Its last stage shows instructions put together by lot in
 # both languages, and empty pictures, some of them static; never the paper's own sentences, nor its
-# dummies. That stage was chosen until pilots read a rewording as they read the original and nothing
-# in a dummy ({doc}`conditions`). Nothing was tuned on how SCI scores.
+# dummies. That stage was revised until pilots read a rewording as they read the original, and
+# nothing in a dummy ({doc}`conditions`). Nothing was tuned on how SCI scores.
 #
 # **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
 # where the answer is the usual one) and lean on habit (they are right less often where it is not).

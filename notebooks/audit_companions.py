@@ -4,9 +4,10 @@
 # **Claim.** The printed numbers of each companion paper agree with each other, and its sentences
 # with its tables.
 #
-# As {doc}`the audit of the main paper <audit_paper_numbers>`, without a model: the transcribed
-# tables are held against each other, each paper by what its own tables can be asked. What does not
-# stand the test is listed with what follows from the other numbers, and no cause is assigned.
+# Like {doc}`the audit of the main paper <audit_paper_numbers>`, this needs no model. The
+# transcribed tables are held against each other, each paper by what its own tables can be asked.
+# What does not stand the test is listed with what follows from the other numbers, and no cause is
+# assigned.
 
 # %% tags=["parameters", "hide-input"]
 papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]

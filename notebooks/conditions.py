@@ -35,9 +35,9 @@ Markdown(f"{fitness.conclusion(frame)}\n\n{fitness.noise_sentence(by_seed)}")
 # %% tags=["hide-input"]
 figures.show(
     fitness.draw(by_seed, spec),
-    "Every input read alone, by training, beside the paper’s. Where a mark lies in the green "
-    "band, the input is as good as the original (rewordings) or shows as little as black "
-    "(dummies).",
+    "Every input read alone on test rows, by training, beside the paper’s. Where a training’s "
+    "mark lies in its green band, the input is as good as the original (rewordings) or shows as "
+    "little as black (dummies). The paper’s diamonds have bands of their own, which are not drawn.",
     alt="A panel a model, a line an input: original, three rewordings, black and two noises; "
     "dots with intervals for each training’s accuracy, a diamond for the paper’s, and a "
     "green band for the margin.",
@@ -94,7 +94,8 @@ pictures |= {
 }
 figures.show(
     figures.pictures(pictures.values(), pictures),
-    "One picture, and what each conversion of noise makes of it.",
+    "One picture, and what two of the three ways make of it. The third changes the tensor that "
+    "the model reads, of which there is no picture.",
     alt="Pictures in a row: the drawn scene, black, noise that wraps, and noise cut to the range.",
 )
 

@@ -85,7 +85,7 @@ for table in ledger.tables(findings):
 #
 # The paper shows a pair of like questions of which a model answers only the one about a man. No
 # pair is shown here: among hundreds of pictures one can always be found, in either direction, and
-# the table above counts them all.
+# the tables above are of all pairs.
 #
 # ## Reading and deviations
 #

@@ -122,8 +122,8 @@ letters.questions()
 #   D is right a quarter of the time; a biased model and an undecided one look alike in Table 7.
 # - The puzzles are as large as a pocket picture, 96 pixels a side, and of our own drawing: the
 #   flowers are no photographs of icons, and the public set's seed is not known.
-# - The options are asked as every multiple-choice question of this book, one a line; the public
-#   set has them inside the question.
+# - The options are asked as every multiple-choice question of this book, one a line; the files, the
+#   public set's and ours, have them inside the question.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

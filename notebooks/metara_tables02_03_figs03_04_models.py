@@ -117,7 +117,7 @@ chapter.without_mirror(made) if made else Markdown("*not comparable*: no records
 #
 # - **One pocket data set a task**, so that the final FR is that data set's.
 # - **The conditional rate is of other originals for each model**: those that it answers right. The
-#   absolute one is of all, and so the less able model has the higher one whatever changes.
+#   absolute one is of all, and so it also counts what a model gets wrong before anything changes.
 # - More cases find more failures: a share of originals with *some* failing case says how many were
 #   looked at as much as how robust a model is.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

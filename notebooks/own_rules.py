@@ -100,8 +100,7 @@ own_rules.rounds_table(subjects)
 #   it is read off the first token.
 # - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds here holds for
 #   one training of each model.
-# - The registered file names the rule, and `sci_book/papers/sci/rules.py` computes it: that file is
-#   what it was at the registered commit.
+# - The registered file names the rule, and `sci_book/papers/sci/rules.py` computes it.
 
 # %% [markdown]
 # ## Stamp

@@ -72,7 +72,7 @@ runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[
 # - All rows are read here, validation and test alike, and the method with its own β. {doc}`results`
 #   reads test rows, at the larger β that the paper takes over all rows: its gains may differ in
 #   sign from those here.
-# - Two runs may differ in more than the model: precision, batch size and data are in the table of
+# - Two runs may differ in more than the model: precision and data are in the table of
 #   runs and in the stamp, and the reader decides what a difference means.
 # - An unknown answer is wrong, and equals no other.
 

@@ -66,8 +66,8 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## Accuracy on B, S and BS
 #
 # Top-1 accuracy on the test rows. Base accuracy on B is zero by construction under greedy decoding;
-# the paper's Qwen2-VL was sampled, so it is not quite. Intervals come from 10,000 draws of whole
-# question groups.
+# the paper explains by sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). Intervals
+# come from 10,000 draws of whole question groups.
 
 # %% tags=["hide-input"]
 for subject in subjects:
@@ -169,7 +169,7 @@ for subject in subjects:
 # %% [markdown]
 # ## Deviations
 #
-# - Decoding is greedy throughout. The paper ran Qwen2-VL with top-k sampling, in effect greedy.
+# - Decoding is greedy throughout. The paper ran Qwen2-VL with top-k sampling.
 # - Every method uses the paper's constants: β = 0.3 for all, noise at step 500 as the one dummy of
 #   TIE, VCD and M3ID. M3ID counts time in prompt tokens, as the published code does.
 # - The paper's S∖B is derived, not printed; rounding of its percentages leaves the counts exact.

@@ -56,8 +56,9 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## Table 5
 #
 # First each input alone, then the original input with one round or more: the paper's rows, in its
-# order. A dagger marks a printed row that cannot be: no numbers of right answers, over the sizes in
-# the paper's Table 1, give its three percentages.
+# order. Two trivial answers follow, the base's second choice (*runner-up*) and another option by
+# lot ({doc}`table02_drbench`). A dagger marks a printed row that cannot be: no numbers of right
+# answers, over the sizes in the paper's Table 1, give its three percentages.
 
 # %%
 for subject in subjects:

@@ -61,6 +61,9 @@ chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
 # ## Table 6
+#
+# Below the paper's rows stand two trivial answers: the base's second choice (*runner-up*), and
+# another option by lot ({doc}`table02_drbench`).
 
 # %%
 for subject in tuned:

@@ -76,8 +76,8 @@ legend_below(figure, ncols=2)
 figures.show(
     figure,
     f"Time in multiples of the base on one thread of a processor, {image_tokens} image tokens and "
-    "5 new ones, by how the rounds are computed, beside the paper’s. Bars are quartiles; the "
-    "claim is on two phases with black kept.",
+    "5 new ones, by how the rounds are computed, beside the paper’s. Bars are quartiles, most of "
+    "them within a dot; the claim is on two phases with black kept.",
     alt="A panel for the sizes of each model, groups for SCI3, SCI5 and SCI7: dots for one by "
     "one, one batch, two phases with and without a kept black picture, and with the gate; a "
     "diamond for the paper’s batch on a GPU, a dotted line for what is claimed.",

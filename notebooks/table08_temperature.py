@@ -58,6 +58,9 @@ chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
 # ## Table 8
+#
+# Below the paper's rows stand two trivial answers: the base's second choice (*runner-up*), and
+# another option by lot ({doc}`table02_drbench`).
 
 # %%
 for subject in tuned:
@@ -83,8 +86,8 @@ draws = {name: temperature_grid.resampled(grid) for name, grid in grids.items()}
 # %% tags=["hide-input"]
 figures.show(
     temperatures.draw_grids(tuned, grids, draws),
-    "Accuracy for every pair of temperatures, in points against the preset; dots are as good as "
-    "the best within noise.",
+    "Accuracy for every pair of temperatures, in points against the preset; dots are as "
+    "good as the best within noise; at the pale crosses the records leave too much open.",
     alt="A panel a model: coloured cells over the weight along the axis and the margin up, "
     "orange above the preset and blue below; a star for the preset, a circle for the best, "
     "diamonds for Table 8.",

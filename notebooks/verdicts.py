@@ -112,11 +112,11 @@ for paper in chosen:
 # known, the numbers are shown, and the claim is *not comparable*.
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
-# Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of these
-# models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The companions'
-# files say which of their claims were written down after a result. All were mended after all
-# records, and registered then, before any other model's ({doc}`registration`). `sci claims --json`
-# prints the ledger, and the registration.
+# Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
+# book's first models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The
+# companions' files say which of their claims were written down after a result. All were mended
+# after all records of those models, and registered before the models judged here were trained
+# ({doc}`registration`). `sci claims --json` prints the ledger, and the registration.
 
 # %% [markdown]
 # ## Reading and deviations
@@ -130,7 +130,7 @@ for paper in chosen:
 #   where the paper used validation. {doc}`ablation_variants` turns these knobs.
 # - Two claims in one sentence are two lines here, and a sentence that no record can speak to (about
 #   the field, about future work) has none. ORIC's Tables 2 and 9 and Figures 11 and 12 are set-up.
-# - A dash stands where a page states facts and claims nothing.
+# - A dash stands where a page has no verdict: it states facts, or answers a question in numbers.
 
 # %% [markdown]
 # ## Stamp

@@ -41,7 +41,19 @@ def on_docstring(app, what, name, obj, options, lines):
     lines[:] = as_definitions(lines)
 
 
+def on_member(app, what, name, member, skip, options):
+    """A field of a named tuple has its line in the docstring, and none that says its number."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
+def on_signature(app, what, name, obj, options, signature, returns):
+    """Write a default that a call makes as dots: Sphinx reads no signature with ``<factory>``."""
+    return signature and signature.replace("<factory>", "..."), returns
+
+
 def setup(app):
     """Run before napoleon, which reads the sections of the docstring."""
     app.connect("autodoc-process-docstring", on_docstring, priority=400)
+    app.connect("autodoc-skip-member", on_member)
+    app.connect("autodoc-process-signature", on_signature)
     return {"parallel_read_safe": True}

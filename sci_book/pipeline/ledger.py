@@ -187,7 +187,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
         found = f"{number(measured.estimate, 4)} {ends}"
         found += " (quartiles)" if finding.quartiles else ""
-        words = shorten(claim.quote or claim.means, 70, placeholder=" …")
+        words = shorten(claim.quote or claim.means, 140, placeholder=" …")
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
             "verdict": finding.verdict,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),

@@ -70,11 +70,12 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     known, wrong = load_registration(folder, registered), departures(folder, registered)
     changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
+    reasons = "".join(f"“{' '.join(entry['reason'].split())}” " for entry in changes)
     count = len(known["files"])
     files = "1 file that decides" if count == 1 else f"{count} files that decide"
     return (
         f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: {files} a verdict. "
-        f"Amended since: {amended}. {' '.join(wrong) or UNTOUCHED}"
+        f"Amended since: {amended}. {reasons}{' '.join(wrong) or UNTOUCHED}"
     )
 
 

@@ -40,7 +40,10 @@ def test_the_answer_names_what_each_seed_lacks_by_the_rows_that_decide_alone():
         ("one", 2, "decides", "V1", "original", "MCQ", "met"),
         ("one", 2, "decides", "original", "paper", "Overall", "undecided"),
     )
-    beside = " Undecided: the base beside the paper’s, −9.00 [−10.00, −8.00] points (± 3 allowed)."
+    beside = (
+        " Undecided: the base beside the paper’s, −9.00 [−10.00, −8.00] points on the rows that "
+        "decide (± 3 allowed)."
+    )
     assert fitness.conclusion(frame).splitlines() == [
         "- **one, seed 0: not met.** Rewordings and dummies: not met. Not met: V2 (Overall, MCQ). "
         "Undecided: noise500. Furthest: V2 is −9.00 points from original (± 3 allowed)." + beside,

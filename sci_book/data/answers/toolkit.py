@@ -45,7 +45,7 @@ def vlmevalkit_letter_anywhere(text: str, options: Mapping[str, str]) -> str | N
 def vlmevalkit_letter_verbose(text: str, options: Mapping[str, str]) -> str | None:
     """`vlmevalkit_letter` as the toolkit's repository reads since 17 June 2026 (commit a67ace50).
 
-    Where no letter is found among the last words, the first "answer is X" or "answer is **X**"
+    Where no letter is found among the last words, the first ``answer is X`` or ``answer is **X**``
     counts, in any case, for X from A to D ("The correct answer is **B**. Here's why: …"). X need
     not end there: "the answer is blue" is B, "the answer is a boat" A.
     """

@@ -80,7 +80,7 @@ def conclusion(frame: pd.DataFrame) -> str:
             for row in apart.itertuples():
                 gap = with_ends(row.estimate, row.low, row.high)
                 line += f" {row.state.capitalize()}: {conditions.BASE_BESIDE[row.against]}, "
-                line += f"{gap} points ({_margin(row)} allowed)."
+                line += f"{gap} points on the rows that decide ({_margin(row)} allowed)."
             lines.append(line)
     return "\n".join(lines)
 
