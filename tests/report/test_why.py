@@ -94,6 +94,17 @@ def test_the_answer_comes_in_words(pair, lonely):
         assert text.count(subject.shown) == 4 and "of S the base’s answer changes under" in text
         assert "nan" not in text
     assert "nothing to explain" in why.answer(lonely)
+    for subject in pair:
+        spoilt, mended, taken, of_s = 0, 0, 0, subject.sets("any", "rows")["S∖B"].to_numpy()
+        answers = {name: subject.records.parsed(name) for name in ("original", "SCI5", "V1", "V2")}
+        truth = subject.records.frame["truth"].to_numpy()
+        for place in np.flatnonzero(of_s & subject.records.ok):
+            base, sci5, *rewrites = (answers[name][place] for name in answers)
+            mended += sci5 == truth[place] != base
+            if base == truth[place] != sci5:
+                spoilt, taken = spoilt + 1, taken + (sci5 is not None and sci5 in rewrites)
+        told = f"spoils {spoilt:,} right answers and mends {mended:,} wrong ones. Of the spoilt, "
+        assert f"{told}{taken:,} are now what V1 or V2 says" in why.answer(subject)
     assert {said(lonely) for said in texts[1:]} == {""}
     assert "nan" not in repr(why.mix_table(lonely)).lower()
     assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0

@@ -210,7 +210,25 @@ def answer(subject: Subject) -> str:
     return (
         f"**{subject.shown}.** Against the base SCI5 {said['B']} on B, which is "
         f"{number(100 * share, 1)} % of BS, and {said['S∖B']} on the rest, S∖B: "
-        f"{'as claimed' if kept else 'not both as claimed'}. On all of BS it {said['BS']}."
+        f"{'as claimed' if kept else 'not both as claimed'}. On all of BS it {said['BS']}. "
+        f"{_on_the_rest(subject)}"
+    )
+
+
+def _on_the_rest(subject: Subject) -> str:
+    """What becomes of the base's answers on S∖B, and how often a rewording's error is taken."""
+    records, sets = subject.records, subject.sets("any", "rows")
+    rows = sets["S∖B"].to_numpy() & records.ok
+    base, sci5 = (records.correct(name)[rows] for name in ("original", "SCI5"))
+    said = records.parsed("SCI5")[rows]
+    spoilt, mended = base & ~sci5, sci5 & ~base
+    reworded = np.any([said == records.parsed(name)[rows] for name in REWRITES], axis=0)
+    reworded &= ~pd.isna(said)  # two answers that cannot be read agree in nothing
+    return (
+        f"On S∖B the base is right on {number(100 * base.mean(), 1)} % of {len(base):,} rows: SCI5 "
+        f"spoils {spoilt.sum():,} right answers and mends {mended.sum():,} wrong ones. Of the "
+        f"spoilt, {(spoilt & reworded).sum():,} are now what {' or '.join(REWRITES)} says, an "
+        "error that the maximum over the wordings lets in."
     )
 
 
