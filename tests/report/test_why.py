@@ -105,6 +105,9 @@ def test_the_answer_comes_in_words(pair, lonely):
                 spoilt, taken = spoilt + 1, taken + (sci5 is not None and sci5 in rewrites)
         told = f"spoils {spoilt:,} right answers and mends {mended:,} wrong ones. Of the spoilt, "
         assert f"{told}{taken:,} are now what V1 or V2 says" in why.answer(subject)
+        right = {name: subject.records.correct(name) for name in ("original", "VCD")}
+        lost = int((right["original"] & ~right["VCD"])[of_s & subject.records.ok].sum())
+        assert f"VCD, which asks no rewording, spoils {lost:,}." in why.answer(subject)
     assert {said(lonely) for said in texts[1:]} == {""}
     assert "nan" not in repr(why.mix_table(lonely)).lower()
     assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0

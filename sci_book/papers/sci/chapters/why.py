@@ -219,7 +219,7 @@ def _on_the_rest(subject: Subject) -> str:
     """What becomes of the base's answers on S∖B, and how often a rewording's error is taken."""
     records, sets = subject.records, subject.sets("any", "rows")
     rows = sets["S∖B"].to_numpy() & records.ok
-    base, sci5 = (records.correct(name)[rows] for name in ("original", "SCI5"))
+    base, sci5, vcd = (records.correct(name)[rows] for name in ("original", "SCI5", "VCD"))
     said = records.parsed("SCI5")[rows]
     spoilt, mended = base & ~sci5, sci5 & ~base
     reworded = np.any([said == records.parsed(name)[rows] for name in REWRITES], axis=0)
@@ -228,7 +228,8 @@ def _on_the_rest(subject: Subject) -> str:
         f"On S∖B the base is right on {number(100 * base.mean(), 1)} % of {len(base):,} rows: SCI5 "
         f"spoils {spoilt.sum():,} right answers and mends {mended.sum():,} wrong ones. Of the "
         f"spoilt, {(spoilt & reworded).sum():,} are now what {' or '.join(REWRITES)} says, an "
-        "error that the maximum over the wordings lets in."
+        "error that the maximum over the wordings lets in. VCD, which asks no rewording, spoils "
+        f"{(base & ~vcd).sum():,}."
     )
 
 
