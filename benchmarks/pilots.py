@@ -36,33 +36,39 @@ def main() -> None:
     parser.add_argument("--note", default="", help="what was tried, in words")
     parser.add_argument("--sister", action="store_true", help="judge it as a smaller sister")
     arguments = parser.parse_args()
-    name = arguments.checkpoint.name
-    model = load_model(str(arguments.checkpoint))
+    found = judge(**vars(arguments))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    (RESULTS / f"{found['training']}.json").write_text(text, encoding="utf-8")
+
+
+def judge(checkpoint: Path, *, recipe: str, note: str = "", sister: bool = False) -> dict:
+    """What a checkpoint answers to every input alone, and which conditions it meets."""
+    name = checkpoint.name
+    model = load_model(str(checkpoint))
     # That world serves nothing else for a retrained model: no verdict comes from it.
     spec = {**conditions.load_conditions(), "split": "all"}
     records = read_alone(model, load_dataset("pocket"), RUNS / name, spec)
-    judged = {"of": SISTER} if arguments.sister else {"paper": paper_accuracy(model.family)}
+    judged = {"of": SISTER} if sister else {"paper": paper_accuracy(model.family)}
     table = conditions.measure(records, spec, **judged)
     alone = {
         each: round(100 * records.correct(each)[records.ok].mean(), 2) for each in records.rounds
     }
-    found = {
+    fit = conditions.overall(table)
+    print(table.round(2).to_string())
+    print(f"{name}: {fit}; alone {alone}")
+    return {
         "training": name,
-        "recipe": arguments.recipe,
-        "steps": steps_of(arguments.checkpoint),
-        "note": arguments.note,
+        "recipe": recipe,
+        "steps": steps_of(checkpoint),
+        "note": note,
         "revision": revision(model),
         "judged on": device_name(),
         "rows": len(records.frame),
         "accuracy of each input alone, %": alone,
-        "fit": conditions.overall(table),
+        "fit": fit,
         "conditions": json.loads(table.round(2).to_json(orient="records")),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    (RESULTS / f"{name}.json").write_text(text, encoding="utf-8")
-    print(table.round(2).to_string())
-    print(f"{name}: {found['fit']}; alone {alone}")
 
 
 def steps_of(checkpoint: Path) -> int:

@@ -14,6 +14,7 @@ from sci_book import __main__, cli
 from sci_book.data import datasets
 from sci_book.papers.registry import PAPERS
 from sci_book.pipeline import pocket_data
+from sci_book.pocket.curriculum import seed_of
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import read_records, write_records
 from tests.conftest import sci
@@ -167,6 +168,11 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
     (first / "README.md").write_text("a card", encoding="utf-8")
     assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 2, "--recipe", "onward") == 0
     assert recipes[4:] == ["onward"] and called["start"] == first
+    for training, size in (("3", "standard"), ("sister-0", "small")):
+        assert sci("train-pocket", "--arch", "qwen2_vl", "--training", training) == 0
+        assert called["recipe"] == "qwen2_vl" and called["start"] is None
+        assert called["seed"] == seed_of("qwen2_vl", training) and called["size"] == size
+        assert called["out"].name == f"qwen2_vl-{training}"
 
 
 def test_freeze_puts_shards_into_one_file(tmp_path, capsys):

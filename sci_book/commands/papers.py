@@ -156,12 +156,25 @@ def train_pocket(
             "trained first."
         ),
     ] = None,
+    training: Annotated[
+        str | None,
+        Option(
+            help="0, 1, … or sister-0: a registered training of the family, whole, whose seed "
+            "nobody chose. It settles seed, size and recipe."
+        ),
+    ] = None,
     out: Annotated[Path | None, Option(help="Checkpoint folder; by default under runs/.")] = None,
 ) -> None:
     """Train a pocket model; an interrupted training resumes when called again."""
     from sci_book.pocket.train import train
 
     name = f"{arch}-{size}-seed{seed}" + ("" if recipe == "late" else f"-{recipe}")
+    if training is not None:
+        from sci_book.pocket.curriculum import seed_of
+
+        name = f"{arch}-{training}"
+        seed, recipe = seed_of(arch, training), arch
+        size = "small" if training.startswith("sister") else size
     folder = out or resources.RUNS / "checkpoints" / name
     if arch == "clip":
         from sci_book.pocket import clip

@@ -7,8 +7,9 @@ on (seed, i) only, so an interrupted run goes on as if it had not been.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ from sci_book.pocket.world import (
     Scene,
     sample_scene,
 )
+from sci_book.resources import MANIFESTS
 
 PICTURES = 24  # a step
 TURN_TOKENS = 256  # a row is filled with turns up to this length,
@@ -57,59 +59,122 @@ class Stage:
 _MANIFEST = manifest("recipes.yaml")
 
 
-def _stage(lot: str, mix: dict, **settings: Any) -> Stage:
-    """A stage as the manifest describes it."""
+def _stage(lot: str | dict, mix: dict, **settings: Any) -> Stage:
+    """A stage as a manifest describes it; lots and families by name are those of `recipes.yaml`."""
     mix = dict(mix)
     if "families" in mix:
-        named = _MANIFEST["families"][mix["families"]]
+        named = mix["families"]
+        named = _MANIFEST["families"][named] if isinstance(named, str) else named
         tries = named.items() if isinstance(named, dict) else ((family, 1) for family in named)
         mix["families"] = tuple(family for family, count in tries for _ in range(count))
     if "binding_words" in mix:
         words = {"colours": COLOURS, "kinds": KINDS}
         mix["binding_words"] = tuple(word for name in mix["binding_words"] for word in words[name])
-    return Stage(lot=Lot(**_MANIFEST["lots"][lot]), mix=Mix(**mix), **settings)
+    lot = _MANIFEST["lots"][lot] if isinstance(lot, str) else lot
+    return Stage(lot=Lot(**lot), mix=Mix(**mix), **settings)
 
 
-RECIPES = {
-    name: tuple(_stage(**stage) for stage in stages)
-    for name, stages in _MANIFEST["recipes"].items()
-}
+class Part(NamedTuple):
+    """Stages that one optimizer takes; `shares` of the full rate by step of the part, which it
+    joins by straight lines."""
+
+    stages: tuple[Stage, ...]
+    shares: tuple[tuple[int, float], ...]
+
+    @property
+    def steps(self) -> int:
+        return sum(stage.steps for stage in self.stages)
+
+
+def _part(stages: list[dict], shares: list[list[float | int]]) -> Part:
+    return Part(
+        tuple(_stage(**stage) for stage in stages),
+        tuple((int(step), float(share)) for step, share in shares),
+    )
+
+
+# By step: down to a half, more slowly to a twentieth, and once more up and down for the last stage.
+LATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
+
+
+def onward_shares(steps: int) -> tuple[tuple[int, float], ...]:
+    """Of what goes on from a finished training: from a quarter down to a fiftieth."""
+    return (0, 0.25), (steps - 1, 0.02)
+
+
+RECIPES: dict[str, tuple[Part, ...]] = {}
 """Schedules by name. `late` made the checkpoints of seeds 0, 1 and 2; `onward` goes on from such a
 checkpoint to the retrained subjects. The others were tried on pilots and given up."""
+for _name, _stages in _MANIFEST["recipes"].items():
+    _made = Part(tuple(_stage(**stage) for stage in _stages), LATE_SHARES)
+    RECIPES[_name] = (
+        _made._replace(shares=onward_shares(_made.steps)) if _name == "onward" else _made,
+    )
 DIAL = manifest("dial.yaml")
 """The dial: `settings` by name, the stage that they turn, and what their trainings begin from."""
 
 
 def _turned(setting: dict) -> Stage:
     """The dial's stage with what a setting replaces of its lot and mix."""
-    stage = RECIPES[DIAL["stage_of"]][-1]
+    stage = RECIPES[DIAL["stage_of"]][-1].stages[-1]
     lot, mix = (replace(getattr(stage, key), **setting.get(key, {})) for key in ("lot", "mix"))
     return replace(stage, steps=DIAL["steps"], lot=lot, mix=mix)
 
 
 SETTINGS = {name: _turned(setting) for name, setting in DIAL["settings"].items()}
 """The one stage of every setting of the dial; its recipe is `dial-NAME`."""
-RECIPES |= {f"dial-{name}": (stage,) for name, stage in SETTINGS.items()}
+RECIPES |= {
+    f"dial-{name}": (Part((stage,), onward_shares(stage.steps)),)
+    for name, stage in SETTINGS.items()
+}
 GOES_ON = ("onward", *(f"dial-{name}" for name in SETTINGS))
 """Recipes that go on from a finished checkpoint; every other one begins from nothing."""
+FAMILIES = tuple(
+    sorted(path.stem.partition("-")[2] for path in (MANIFESTS / "pocket").glob("recipe-*.yaml"))
+)
+"""Those that have a recipe of their own."""
+RECIPES |= {
+    family: tuple(_part(**part) for part in manifest(f"recipe-{family}.yaml")["parts"])
+    for family in FAMILIES
+}
+"""By family: the whole way of one of its trainings, from random weights to the finished model."""
 EVALUATION = _stage(**_MANIFEST["evaluation"])
+
+
+def seed_of(family: str, training: str) -> int:
+    """The seed of a family's training, "0", "1", … or "sister-0": nobody chooses it.
+
+    It is a hash of the file of the family's recipe, which is never edited, and of the name.
+    """
+    recipe = (MANIFESTS / "pocket" / f"recipe-{family}.yaml").read_bytes()
+    return int(hashlib.sha256(recipe + b"\n" + training.encode()).hexdigest()[:8], 16)
 
 
 def steps_of(recipe: str) -> int:
     """The steps of a recipe."""
-    return sum(stage.steps for stage in RECIPES[recipe])
+    return sum(part.steps for part in RECIPES[recipe])
+
+
+def part_at(step: int, recipe: str) -> tuple[int, Part]:
+    """The part of a recipe that a step belongs to, and the step's number in it."""
+    for part in RECIPES[recipe]:
+        if step < part.steps:
+            return step, part
+        step -= part.steps
+    steps = steps_of(recipe)
+    raise ValueError(f"step {step + steps} lies beyond the schedule's {steps}")
 
 
 def stage_at(step: int, recipe: str = "late") -> Stage:
     """The stage that a step belongs to; the evaluation's for held-out steps."""
     if step >= HELD_OUT:
         return EVALUATION
-    for stage in RECIPES[recipe]:
+    step, part = part_at(step, recipe)
+    for stage in part.stages[:-1]:
         if step < stage.steps:
             return stage
         step -= stage.steps
-    steps = steps_of(recipe)
-    raise ValueError(f"step {step + steps} lies beyond the schedule's {steps}")
+    return part.stages[-1]
 
 
 @dataclass(frozen=True)

@@ -11,44 +11,58 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
-from torch.optim import _muon
 
 from sci_book.files import write_whole
-from sci_core.families.precision import computes_bfloat16
 
 ADAMW_RATE, MUON_RATE = 2e-3, 0.02
 TOWER_RATE = 5e-4  # of the vision tower in dialogue
 WARMUP = 100
-# By step: down to a half, more slowly to a twentieth, and once more up and down for the last stage.
-RATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
-# Of a training that goes on from a finished checkpoint: a quarter, down to a fiftieth.
-ONWARD_SHARES = (0.25, 0.02)
+# Of Muon, as its author gives them (https://kellerjordan.github.io/posts/muon).
+MOMENTUM, NEWTON_SCHULZ, NEWTON_SCHULZ_STEPS = 0.95, (3.4445, -4.7750, 2.0315), 5
 
 
-def rate_share(step: int, *, onward: int | None = None) -> float:
-    """Share of the full rate: a warm-up, then the straight lines between `RATE_SHARES`.
+def rate_share(step: int, shares: Sequence[tuple[int, float]]) -> float:
+    """Share of the full rate: a warm-up, then the straight lines between the points of `shares`."""
+    return min(1.0, (step + 1) / WARMUP) * float(np.interp(step, *zip(*shares, strict=True)))
 
-    Where a training of `onward` steps goes on from a finished checkpoint, one line, much lower.
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, then a step that moves all directions of a matrix alike.
+
+    Like `torch.optim.Muon`, but in float32 throughout: torch casts to bfloat16, which some
+    processors only emulate, so that a training would depend on its machine.
     """
-    if onward is None:
-        line = np.interp(step, *zip(*RATE_SHARES, strict=True))
-    else:
-        line = np.interp(step, (0, onward - 1), ONWARD_SHARES)
-    return min(1.0, (step + 1) / WARMUP) * float(line)
+
+    def __init__(self, params: list[Tensor], rate: float, weight_decay: float):
+        super().__init__(
+            [{"params": params, "rate": rate}], {"lr": rate, "weight_decay": weight_decay}
+        )
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:
+        """Move every matrix once, by its gradient."""
+        for group in self.param_groups:
+            for matrix in group["params"]:
+                momentum = self.state[matrix].setdefault(
+                    "momentum_buffer", torch.zeros_like(matrix)
+                )
+                momentum.lerp_(matrix.grad, 1 - MOMENTUM)
+                update = orthogonal(matrix.grad.lerp(momentum, MOMENTUM))
+                matrix.mul_(1 - group["lr"] * group["weight_decay"])
+                rows, columns = matrix.shape
+                matrix.add_(update, alpha=-group["lr"] * max(1.0, rows / columns) ** 0.5)
 
 
-def _orthogonal_in_float32(
-    gradient: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
-) -> Tensor:
-    """What `torch.optim.Muon` does to a gradient, without its cast to bfloat16."""
-    a, b, c = coefficients
-    tall = gradient.shape[0] > gradient.shape[1]
-    update = gradient.T if tall else gradient
-    update = update / update.norm().clamp(min=eps)
-    for _ in range(steps):
-        gram = update @ update.T
-        update = torch.addmm(update, torch.addmm(gram, gram, gram, beta=b, alpha=c), update, beta=a)
-    return update.T if tall else update
+def orthogonal(matrix: Tensor) -> Tensor:
+    """A matrix with the same singular vectors and singular values near 1, by Newton-Schulz."""
+    a, b, c = NEWTON_SCHULZ
+    tall = matrix.shape[0] > matrix.shape[1]
+    wide = matrix.T if tall else matrix
+    wide = wide / wide.norm().clamp(min=1e-7)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        gram = wide @ wide.T
+        wide = torch.addmm(wide, torch.addmm(gram, gram, gram, beta=b, alpha=c), wide, beta=a)
+    return wide.T if tall else wide
 
 
 def optimizers_of(model: nn.Module) -> list[torch.optim.Optimizer]:
@@ -57,8 +71,6 @@ def optimizers_of(model: nn.Module) -> list[torch.optim.Optimizer]:
     Muon moves all directions of a matrix alike, so that what few examples ask for is learned too:
     that a letter stands for the option beside it is such a thing. `rate` is a group's full rate.
     """
-    if not computes_bfloat16(model.device.type):
-        _muon._zeropower_via_newtonschulz = _orthogonal_in_float32
     language_model = model.model.language_model
     layers = [module for module in language_model.modules() if isinstance(module, nn.Linear)]
     matrices = {id(layer.weight) for layer in layers}
@@ -73,7 +85,7 @@ def optimizers_of(model: nn.Module) -> list[torch.optim.Optimizer]:
             betas=(0.9, 0.98),
             weight_decay=0.01,
         ),
-        torch.optim.Muon([{"params": muon, "rate": MUON_RATE}], weight_decay=0.01),
+        Muon(muon, MUON_RATE, weight_decay=0.01),
     ]
 
 

@@ -1,14 +1,16 @@
 """Training a pocket model: the vision tower first, then language, then dialogue about pictures.
 
 A row holds one picture's prefix and as many turns about it as fit, each blind to the others (a
-block mask, positions restarting), as in evaluation. The loss is on the answers. Weights and
-gradients are float32; products of dialogue are bfloat16 where the device computes in it itself.
+block mask, positions restarting), as in evaluation. The loss is on the answers. All is computed
+in float32, so that a training is the same on every machine, to the rounding of sums; the finished
+weights are rounded to bfloat16 once, and so saved.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,6 +22,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
+from sci_book.files import write_whole
 from sci_book.pocket.architectures import build, processor_config
 from sci_book.pocket.card import write_card
 from sci_book.pocket.curriculum import (
@@ -31,6 +34,7 @@ from sci_book.pocket.curriculum import (
     VISION_STEPS,
     Batches,
     Frame,
+    part_at,
     steps_of,
 )
 from sci_book.pocket.draw import SIZE
@@ -43,7 +47,6 @@ from sci_book.pocket.optimizers import (
 )
 from sci_book.pocket.tokenizer import build_tokenizer
 from sci_book.pocket.words import word
-from sci_core.families.precision import computes_bfloat16
 
 VISION_RATE = 1e-3
 SAVE_EVERY = 200
@@ -141,8 +144,7 @@ class PocketTrainer:
     def loss(self, batch: dict) -> torch.Tensor:
         """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
-        with torch.autocast(self.device, torch.bfloat16, enabled=computes_bfloat16(self.device)):
-            logits = self.model.lm_head(self.hidden(batch)[:, :-1][target]).float()
+        logits = self.model.lm_head(self.hidden(batch)[:, :-1][target])
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
     @torch.no_grad()
@@ -268,10 +270,13 @@ def train(
     trainer = PocketTrainer(arch, seed, size)
     parameters = list(trainer.model.parameters())
     optimizers = optimizers_of(trainer.model)
-    state = work / "state.safetensors"
+    warm = [torch.optim.AdamW(parameters, VISION_RATE)]
+    state, vision_state = work / "state.safetensors", work / "vision.safetensors"
     first = load_state(state, trainer.model, optimizers)
+    vision_first = load_state(vision_state, trainer.model, warm) if first is None else VISION_STEPS
     log = work / "log.jsonl"
-    _forget_after(log, first)
+    _forget_after(log, first, vision_first or 0)
+    clock = Clock(work / "time.json")
 
     def note(**values) -> None:
         with log.open("a", encoding="utf-8") as file:
@@ -290,21 +295,28 @@ def train(
         trainer.load(start)
     elif first is None:
         names = Names(trainer.tokenizer)
-        warm = torch.optim.AdamW(parameters, VISION_RATE)
-        for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
+        left = range(vision_first or 0, VISION_STEPS)
+        for step, batch in enumerate(batches(left, visual=True), left.start):
             loss = _vision_loss(trainer, names, batch)
-            update([warm], loss)
+            update(warm, loss)
             if step % LOG_EVERY == 0:
                 note(stage="vision", step=step, loss=loss.item())
                 say(f"vision {step}/{VISION_STEPS} loss {loss:.3f}")
+            if (step + 1) % SAVE_EVERY == 0:
+                save_state(vision_state, step + 1, trainer.model, warm)
+                clock.save()
     if first is None:
         first = 0
         save_state(state, first, trainer.model, optimizers)
+        clock.save()
     started = time.monotonic()
     for step, batch in enumerate(batches(range(first, steps), visual=False), first):
+        in_part, part = part_at(step, recipe)
+        if in_part == 0:
+            optimizers = optimizers_of(trainer.model)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = group["rate"] * rate_share(step, onward=steps if start else None)
+                group["lr"] = group["rate"] * rate_share(in_part, part.shares)
         loss = trainer.loss(batch)
         update(optimizers, loss)
         if step % LOG_EVERY == 0:
@@ -317,6 +329,8 @@ def train(
             table = {f"{f} {'usual' if u else 'unusual'}": v for (f, u), v in tally.items()}
             note(stage="held out", step=step + 1, right_and_asked=table)
             say("held out " + ", ".join(f"{k} {r}/{n}" for k, (r, n) in sorted(table.items())))
+            clock.save()
+    trainer.model.to(torch.bfloat16)
     trainer.save(out)
     logs, before = [log], f"{VISION_STEPS} steps of the vision tower alone"
     if start:
@@ -340,15 +354,50 @@ def train(
     return out
 
 
-def _forget_after(log: Path, first: int | None) -> None:
-    """Drop from the log what an interrupted run noted after its last saved state."""
+class Clock:
+    """The time that a training took in all its sittings, up to its last saved state.
+
+    `path` holds seconds: by the clock, and of processors (this process and ended loaders).
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.before = self._read()
+        self.wall, self.processors = time.monotonic(), _processor_seconds()
+
+    def _read(self) -> dict[str, float | int]:
+        if not self.path.exists():
+            return {"wall_s": 0.0, "processor_s": 0.0, "sittings": 0}
+        return json.loads(self.path.read_text(encoding="utf-8"))
+
+    def save(self) -> None:
+        """Add what this sitting took until now."""
+        spent = {
+            "wall_s": self.before["wall_s"] + time.monotonic() - self.wall,
+            "processor_s": self.before["processor_s"] + _processor_seconds() - self.processors,
+            "sittings": self.before["sittings"] + 1,
+        }
+        text = json.dumps({key: round(value, 1) for key, value in spent.items()}) + "\n"
+        write_whole(self.path, text.encode())
+
+
+def _processor_seconds() -> float:
+    return sum(os.times()[:4])
+
+
+def _forget_after(log: Path, first: int | None, vision_first: int) -> None:
+    """Drop from the log what an interrupted run noted after its last saved state.
+
+    `first` and `vision_first` are the steps that it goes on from; None: vision is not done yet.
+    """
     if not log.exists():
         return
+
+    def stays(stage: str, step: int, **_: object) -> bool:
+        if stage == "vision":
+            return step < vision_first
+        return first is not None and step < first + (stage == "held out")
+
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    kept = [
-        line
-        for line in lines
-        if first is not None
-        and (line["stage"] == "vision" or line["step"] < first + (line["stage"] == "held out"))
-    ]
+    kept = [line for line in lines if stays(**line)]
     log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")

@@ -14,7 +14,6 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
-from torch.optim import _muon
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 from sci_book.pocket import curriculum, optimizers, tokenizer, train
@@ -24,12 +23,12 @@ from sci_book.pocket.optimizers import rate_share
 from sci_book.pocket.tokenizer import build_tokenizer
 from sci_book.pocket.train import PocketTrainer
 from sci_book.pocket.world import sample_scene
+from sci_book.resources import MANIFESTS
 from sci_core import load_model
 from sci_core.engine.engine import Question, start
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
-OWN_ORTHOGONAL = _muon._zeropower_via_newtonschulz
-LATE = curriculum.RECIPES["late"]
+LATE = curriculum.RECIPES["late"][0].stages
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,9 +43,13 @@ def few_texts():
 @contextmanager
 def short():
     """The whole curriculum, a step a stage, of two pictures each."""
-    stages = tuple(replace(stage, steps=1) for stage in LATE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(curriculum.RECIPES, "late", stages)
+        for name in ("late", *curriculum.FAMILIES):
+            parts = tuple(
+                part._replace(stages=tuple(replace(stage, steps=1) for stage in part.stages))
+                for part in curriculum.RECIPES[name]
+            )
+            patch.setitem(curriculum.RECIPES, name, parts)
         patch.setattr(curriculum, "PICTURES", 2)
         patch.setattr(curriculum, "VISION_PICTURES", 2)
         patch.setattr(train, "VISION_STEPS", 2)
@@ -131,6 +134,8 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(whole):
     assert (out / "training_loss.png").stat().st_size
     log = [json.loads(line) for line in (out / "training_log.jsonl").read_text().splitlines()]
     assert {"vision", "dialogue", "held out"} == {line["stage"] for line in log}
+    weights = load_file(out / "model.safetensors").values()
+    assert {weight.dtype for weight in weights} == {torch.bfloat16}  # rounded once, so saved
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
@@ -154,12 +159,58 @@ def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
         build(arch, train.build_tokenizer("qwen2_vl"), size)
 
 
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_familys_whole_way_is_late_then_onward(arch):
+    """No weights of another training, and the stages that seeds 1 and 2 were piloted with."""
+    late, onward = curriculum.RECIPES[arch]
+    assert (late,) == curriculum.RECIPES["late"] and (onward,) == curriculum.RECIPES["onward"]
+    assert curriculum.part_at(6179, arch) == (6179, late)
+    assert curriculum.part_at(6180, arch) == (0, onward)
+
+
+def test_nobody_chooses_the_seed_of_a_training():
+    """By hand: sha256 of the recipe's file, a line's end, and the training's name."""
+    for family, training in (("qwen2_vl", "0"), ("llava_next", "3"), ("qwen2_vl", "sister-0")):
+        recipe = MANIFESTS / "pocket" / f"recipe-{family}.yaml"
+        whole = recipe.read_bytes() + f"\n{training}".encode()
+        assert curriculum.seed_of(family, training) == int(
+            hashlib.sha256(whole).hexdigest()[:8], 16
+        )
+    families = [(f, str(i)) for f in ARCHITECTURES for i in range(5)]
+    assert len({curriculum.seed_of(*each) for each in families}) == 10
+
+
+@pytest.mark.parametrize("stop", [1, 2 + 9, 2 + 10])
+def test_a_whole_way_that_is_cut_anywhere_ends_alike(stop, tmp_path):
+    """In the tower's lessons, in the first part, between the parts; and time is added up."""
+
+    def stopped(optimizer, loss, update=train.update, calls=[]):  # noqa: B006 - it counts
+        calls.append(loss)
+        if len(calls) == stop + 1:
+            raise KeyboardInterrupt
+        update(optimizer, loss)
+
+    how = {"say": lambda _: None, "recipe": "qwen2_vl"}
+    with short() as patch:
+        patch.setattr(train, "SAVE_EVERY", 1)
+        train.train("qwen2_vl", 5, tmp_path / "whole", **how)
+        with pytest.MonkeyPatch.context() as cut:
+            cut.setattr(train, "update", stopped)
+            with pytest.raises(KeyboardInterrupt):
+                train.train("qwen2_vl", 5, tmp_path / "cut", **how)
+        train.train("qwen2_vl", 5, tmp_path / "cut", **how)
+    for name in ("model.safetensors", "training_log.jsonl"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
+    time = json.loads((tmp_path / "cut.training" / "time.json").read_text(encoding="utf-8"))
+    assert time["sittings"] == 2 and time["wall_s"] > 0
+
+
 def test_the_rate_warms_up_falls_and_rises_once_more():
-    steps = curriculum.steps_of("late")
-    shares = np.array([rate_share(step) for step in range(steps)])
+    steps, points = curriculum.steps_of("late"), curriculum.LATE_SHARES
+    shares = np.array([rate_share(step, points) for step in range(steps)])
     last_stage = steps - LATE[-1].steps
-    assert [step for step, _ in optimizers.RATE_SHARES[2::2]] == [last_stage - 1, steps - 1]
-    for step, share in optimizers.RATE_SHARES[1:]:
+    assert [step for step, _ in points[2::2]] == [last_stage - 1, steps - 1]
+    for step, share in points[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
     assert turns.tolist() == [optimizers.WARMUP - 1, 5699, 5760]
@@ -167,20 +218,21 @@ def test_the_rate_warms_up_falls_and_rises_once_more():
 
 
 @pytest.mark.parametrize("shape", [(24, 72), (72, 24)])
-def test_muon_moves_alike_where_the_processor_emulates_bfloat16(shape, monkeypatch):
-    """In float32 a step is torch's own, to the rounding of its bfloat16."""
-    gradient = torch.from_numpy(np.random.default_rng(0).standard_normal(shape)).float()
-    moves = []
-    for native in (True, False):
-        monkeypatch.setattr(_muon, "_zeropower_via_newtonschulz", OWN_ORTHOGONAL)
-        monkeypatch.setattr(optimizers, "computes_bfloat16", lambda device, native=native: native)
-        model = build("qwen2_vl", build_tokenizer("qwen2_vl"))[0]
-        weight = torch.nn.Parameter(torch.zeros(shape))
-        muon = type(optimizers.optimizers_of(model)[1])([weight], lr=1.0, weight_decay=0.0)
-        weight.grad = gradient.clone()
-        muon.step()
-        moves.append(weight.detach())
-    assert 0 < (moves[0] - moves[1]).norm() < 0.03 * moves[1].norm()
+def test_muon_moves_as_torchs_does_to_the_rounding_of_its_bfloat16(shape):
+    rng = np.random.default_rng(0)
+    start, *gradients = torch.from_numpy(rng.standard_normal((4, *shape))).float()
+    weights = [torch.nn.Parameter(start.clone()) for _ in range(2)]
+    settings = {"weight_decay": 0.01}
+    own = optimizers.Muon([weights[0]], 0.02, **settings)
+    torchs = torch.optim.Muon([weights[1]], lr=0.02, **settings)
+    for gradient in gradients:
+        for weight, optimizer in zip(weights, (own, torchs), strict=True):
+            weight.grad = gradient.clone()
+            optimizer.step()
+    own_move, torchs_move = (weight.detach() - start for weight in weights)
+    assert 0 < (own_move - torchs_move).norm() < 0.03 * own_move.norm()
+    singular = torch.linalg.svdvals(optimizers.orthogonal(gradients[0]))
+    assert 0.5 < singular.min() and singular.max() < 1.5
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
@@ -241,9 +293,10 @@ def test_every_step_has_its_stage():
 
 def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
     arch, checkpoint, _ = whole
-    stages = tuple(replace(stage, steps=2) for stage in curriculum.RECIPES["onward"])
+    (onward,) = curriculum.RECIPES["onward"]
+    onward = onward._replace(stages=tuple(replace(stage, steps=2) for stage in onward.stages))
     with short() as patch:
-        patch.setitem(curriculum.RECIPES, "onward", stages)
+        patch.setitem(curriculum.RECIPES, "onward", (onward,))
         made = train.train(arch, 7, tmp_path / "b", say=lambda _: None, recipe="onward",
                            start=checkpoint)  # fmt: skip
         weights = hashlib.sha256((checkpoint / "model.safetensors").read_bytes()).hexdigest()
@@ -258,24 +311,24 @@ def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
         for wrong in ({"recipe": "onward"}, {"recipe": "dial-skew-0.3"}, {"start": checkpoint}):
             with pytest.raises(ValueError, match="`onward` needs one"):
                 train.train(arch, 7, tmp_path / "c", **wrong)
-    shares = [rate_share(step, onward=2000) for step in (0, 99, 1000, 1999)]
+    shares = [rate_share(step, curriculum.onward_shares(2000)) for step in (0, 99, 1000, 1999)]
     assert shares[0] < shares[2] < shares[1] < 0.25 and shares[-1] == pytest.approx(0.02)
 
 
 def test_every_recipe_takes_the_same_steps_on_the_same_scenes():
-    for name, stages in curriculum.RECIPES.items():
-        if name in curriculum.GOES_ON:  # it begins from a finished checkpoint
+    for name, (part, *further) in curriculum.RECIPES.items():
+        if name in curriculum.GOES_ON or further:  # not from nothing, or a family's whole way
             continue
         assert curriculum.steps_of(name) == curriculum.steps_of("late")
-        for stage, first in zip(stages, LATE, strict=True):
+        for stage, first in zip(part.stages, LATE, strict=True):
             assert replace(stage, mix=first.mix, empty=first.empty) == first
 
 
 def test_a_setting_of_the_dial_turns_its_stage_along_one_axis():
-    plain = replace(curriculum.RECIPES["onward"][-1], steps=curriculum.DIAL["steps"])
+    plain = replace(curriculum.RECIPES["onward"][-1].stages[-1], steps=curriculum.DIAL["steps"])
     assert curriculum.SETTINGS["skew-0.8"] == plain
     for name, stage in curriculum.SETTINGS.items():
-        assert curriculum.RECIPES[f"dial-{name}"] == (stage,)
+        assert [part.stages for part in curriculum.RECIPES[f"dial-{name}"]] == [(stage,)]
         axis, _, value = name.partition("-")
         if axis == "skew":
             turned = replace(plain, lot=replace(plain.lot, skew=float(value)))
@@ -293,11 +346,9 @@ def test_pictures_of_nothing_come_in_their_share_and_are_the_same_again(monkeypa
     step, drawn = curriculum.steps_of("late") - 1, []
     empty = curriculum.empty_picture
     monkeypatch.setattr(curriculum, "empty_picture", lambda *of: drawn.append(0) or empty(*of))
-    monkeypatch.setitem(
-        curriculum.RECIPES,
-        "half empty",
-        tuple(replace(stage, empty=0.5) for stage in curriculum.RECIPES["varied-empty"]),
-    )
+    (part,) = curriculum.RECIPES["varied-empty"]
+    half = part._replace(stages=tuple(replace(stage, empty=0.5) for stage in part.stages))
+    monkeypatch.setitem(curriculum.RECIPES, "half empty", (half,))
     assert trainer.batches(recipe="varied")[step] and not drawn
     pictures = trainer.batches(recipe="half empty")[step]["pixel_values"]
     assert 6 <= len(drawn) <= 18 < curriculum.PICTURES
