@@ -1,4 +1,4 @@
-from .counterfactuals import counterfactual_image, prefix_rewrite, rewrite
+from .counterfactuals import counterfactual_image, prefix_rewrite, reword, rewrite
 from .custom_generate import custom_generate
 from .engine.decoding import Answer
 from .engine.engine import start
@@ -48,6 +48,7 @@ __all__ = [
     "method",
     "prefix_rewrite",
     "prepare_image",
+    "reword",
     "rewrite",
     "sci",
     "scores",

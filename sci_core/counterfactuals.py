@@ -20,6 +20,7 @@ from torch import Tensor
 from sci_core.images import MIN_SIDE, prepare_image
 
 STEPS = 1000
+BLOCK = 1 << 16  # values of a picture that noise is added to at a time
 
 
 @cache
@@ -41,7 +42,12 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
     return np.sqrt(abar) * values + np.sqrt(1 - abar) * noise
 
 
-def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:
+def counterfactual_image(
+    image: Image.Image,
+    name: str,
+    variant: str = "wrap",
+    as_read: Callable[[Image.Image], Image.Image] | None = None,
+) -> Image.Image:
     """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
     "smallnoise" and "tinynoise" have a half and a quarter of its width and height.
@@ -50,6 +56,9 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
         variant: what becomes of noise outside [0, 1]. "wrap" truncates it modulo 256, as the
             published code does; "clamp" cuts it and rounds to 8 bits.
+        as_read: resizes a picture to what a model reads (``model.processor.as_read``), as the
+            published code does for Qwen2-VL before it adds noise: noise that is added first is
+            averaged away where a photograph is shrunk. None: noise on the picture as it came.
 
     Raises ValueError for an unknown name or variant.
     """
@@ -59,7 +68,8 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -
             "noise on the normalised tensor"
         )
     dummy, number = find_dummy(name)
-    return dummy.draw(dummy.made_from(prepare_image(image)), number, variant)
+    source = dummy.made_from(prepare_image(image))
+    return dummy.draw(source if as_read is None else as_read(source), number, variant)
 
 
 def noisy_pixel_values(
@@ -70,18 +80,23 @@ def noisy_pixel_values(
     ``pixel_values`` is what the image processor made of ``image``, in any layout; nothing is
     clamped. The pixels of ``image`` and the step determine the noise.
     """
-    noise = _normal(prepare_image(image), step, tuple(pixel_values.shape))
+    noise = _normal(prepare_image(image), step)(tuple(pixel_values.shape))
     noisy = add_noise(pixel_values.double().cpu().numpy(), step, noise)
     return torch.from_numpy(noisy).to(pixel_values)
 
 
 def _noise(image: Image.Image, step: int, variant: str) -> Image.Image:
     """Add noise to the image scaled to [0, 1]: all questions on one image share it."""
-    pixels = np.asarray(image)
-    values = 255 * add_noise(pixels / 255, step, _normal(image, step, pixels.shape))
-    if variant == "clamp":
-        values = np.rint(values.clip(0, 255))
-    return Image.fromarray((values.astype(np.int64) % 256).astype(np.uint8))
+    pixels, normal = np.asarray(image), _normal(image, step)
+    noisy = np.empty_like(pixels)
+    rows = max(1, BLOCK // pixels[0].size)  # at a time, so that they stay in the processor's cache
+    for first in range(0, len(pixels), rows):
+        part = slice(first, first + rows)
+        values = 255 * add_noise(pixels[part] / 255, step, normal(pixels[part].shape))
+        if variant == "clamp":
+            values = np.rint(values.clip(0, 255))
+        noisy[part] = values.astype(np.int64).astype(np.uint8)  # the lowest 8 bits: modulo 256
+    return Image.fromarray(noisy)
 
 
 def reduced(image: Image.Image, factor: int) -> Image.Image:
@@ -92,11 +107,12 @@ def reduced(image: Image.Image, factor: int) -> Image.Image:
     return image.reduce(factor) if min(image.size) >= factor * MIN_SIDE else image
 
 
-def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray:
+def _normal(image: Image.Image, step: int) -> Callable[[tuple[int, ...]], np.ndarray]:
+    """Return what draws the noise of an image and step, one part after another."""
     content = f"{image.width}x{image.height} noise{step} ".encode() + image.tobytes()
     key = hashlib.blake2b(content, digest_size=16).digest()
     bits = np.random.Philox(key=int.from_bytes(key, "little"))
-    return np.random.Generator(bits).standard_normal(shape)
+    return np.random.Generator(bits).standard_normal
 
 
 class Dummy(NamedTuple):
@@ -198,10 +214,7 @@ def rewrite(prompt: str, name: str) -> str:
     Raises ValueError, naming the prompt, unless it holds exactly one known instruction; and for
     an unknown name.
     """
-    if name not in REWRITES:
-        raise ValueError(
-            f"no rewrite table {name!r}; there are {', '.join(REWRITES)}: pass your own rewrites"
-        )
+    _check_round(name)
     count = len(_ANCHOR.findall(prompt))
     if count != 1:
         raise ValueError(
@@ -215,15 +228,38 @@ def rewrite(prompt: str, name: str) -> str:
 def prefix_rewrite(prompt: str, name: str, translation: str | None = None) -> str:
     """Apply the named ``prefix`` rule, for prompts without a known instruction (captions, probes).
 
-    V1 and V3 put the paper's sentence in front of the prompt; V2 is ``translation``, the prompt
-    in the other language, which must be given.
+    What the paper's rewrites say around an instruction stands in front of the prompt: of V1 the
+    sentence on details, of V3 the one on a student, of V2 the request in the other language, in
+    which the prompt then remains as it is. A ``translation``, the prompt in the other language, is
+    V2 by itself. A prompt with any character from U+4E00 to U+9FFF is Chinese.
 
-    Raises ValueError for a missing translation or an unknown name.
+    Raises ValueError for an unknown name.
     """
-    if name in _TABLE["prefixes"]:
-        return _TABLE["prefixes"][name] + prompt
-    if name != "V2":
-        raise ValueError(f"no prefix rule {name!r}; there are V1, V2, V3: pass your own rewrites")
-    if not translation:
-        raise ValueError(f"V2 of {prompt!r} is a translation of it: pass translation=…")
-    return translation
+    _check_round(name)
+    if name == "V2" and translation:
+        return translation
+    chinese = any("\u4e00" <= character <= "\u9fff" for character in prompt)
+    sentences = _TABLE["prefixes"]["chinese" if chinese else "latin"]
+    return _TABLE["forms"][name].format(instruction="", **sentences) + prompt
+
+
+def holds_instruction(prompt: str) -> bool:
+    """Tell whether a prompt holds an instruction that the paper's rewrites know."""
+    return _ANCHOR.search(prompt) is not None
+
+
+def reword(prompt: str, name: str, translation: str | None = None) -> str:
+    """Reword a prompt by the paper's rewrites if it holds an instruction, else by ``prefix``.
+
+    Raises ValueError as ``rewrite`` and ``prefix_rewrite`` do.
+    """
+    if holds_instruction(prompt):
+        return rewrite(prompt, name)
+    return prefix_rewrite(prompt, name, translation)
+
+
+def _check_round(name: str) -> None:
+    if name not in REWRITES:
+        raise ValueError(
+            f"no rewrite table {name!r}; there are {', '.join(REWRITES)}: pass your own rewrites"
+        )

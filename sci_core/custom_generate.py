@@ -21,7 +21,7 @@ from sci_core.engine.questions import Noise, Question
 from sci_core.families import settings
 from sci_core.families.models import VisionLanguageModel, adapt
 from sci_core.families.prefix_cache import PrefixCache
-from sci_core.generate import answer_all, make_questions
+from sci_core.generate import Rewrites, answer_all, make_questions
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 
@@ -33,7 +33,7 @@ def custom_generate(
     images: Sequence[Image.Image],
     prompts: Sequence[str],
     method: Method | str = SCI5,
-    rewrites: Sequence[Sequence[str]] | None = None,
+    rewrites: Rewrites = None,
     *,
     seed: int | None = None,
     noise: Noise = "wrap",

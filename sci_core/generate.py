@@ -7,11 +7,11 @@ every round reads it; a question's rounds stop together at the end of sequence (
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
-from typing import get_args
+from typing import Literal, get_args
 
 from PIL import Image
 
-from sci_core.counterfactuals import rewrite
+from sci_core.counterfactuals import holds_instruction, reword, rewrite
 from sci_core.engine.ahead import asked_batches
 from sci_core.engine.batching import FittingBatches, by_length, by_size
 from sci_core.engine.decoding import Answer, Decoding, decode
@@ -23,6 +23,8 @@ from sci_core.families.prefix_cache import PrefixCache
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 
+Rewrites = Sequence[Sequence[str]] | Literal["strict"] | None
+
 
 def generate(
     model: VisionLanguageModel,
@@ -30,7 +32,7 @@ def generate(
     prompts: Sequence[str],
     method: Method | str = SCI5,
     max_new_tokens: int = 8,
-    rewrites: Sequence[Sequence[str]] | None = None,
+    rewrites: Rewrites = None,
     temperature: float = 0.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -53,8 +55,9 @@ def generate(
         images: one a prompt, shown as `prepare_image` makes them.
         prompts: text of the user's turn; the picture comes before it.
         method: a `Method`, or the name of a preset ("base", "TIE", "VCD", "M3ID", "SCI3", ...).
-        rewrites: for each prompt the texts of `method.textual`, in order; by default the paper's
-            (`counterfactuals.rewrite`), which need an instruction they know in the prompt.
+        rewrites: for each prompt the texts of `method.textual`, in order. By default the paper's
+            (`counterfactuals.rewrite`); a prompt without an instruction that they know is reworded
+            by the rule `prefix` (`prefix_rewrite`), with a UserWarning, or refused by "strict".
         temperature: 0 is greedy. See `sampling.choose` for this, `top_k`, `top_p`, `seed`; a
             question's random numbers depend on the seed, its place in the lists and the step. The
             checkpoint's other generation settings are applied (see `settings`).
@@ -75,8 +78,8 @@ def generate(
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
-            with no known instruction to rewrite (or two), a picture that `prepare_image` refuses,
-            more tokens than the model's context.
+            with several known instructions (or, strictly, with none), a picture that
+            `prepare_image` refuses, more tokens than the model's context.
         FloatingPointError: the method's scores overflow.
     """
     method = named_method(method) if isinstance(method, str) else method
@@ -151,7 +154,7 @@ def make_questions(
     images: Sequence[Image.Image],
     prompts: Sequence[str],
     method: Method,
-    rewrites: Sequence[Sequence[str]] | None,
+    rewrites: Rewrites,
 ) -> list[Question]:
     """Make questions of these lists, and check them; by default with the paper's rewrites."""
     split_rounds(method.rounds)
@@ -159,8 +162,15 @@ def make_questions(
         raise TypeError("images and prompts are lists; for one question pass [image] and [prompt].")
     if len(images) != len(prompts):
         raise ValueError(f"{len(images)} images but {len(prompts)} prompts; expected one each.")
-    if rewrites is None:
-        rewrites = [[rewrite(prompt, name) for name in method.textual] for prompt in prompts]
+    if rewrites is None or rewrites == "strict":
+        rule = reword if rewrites is None else rewrite
+        rewrites = [[rule(prompt, name) for name in method.textual] for prompt in prompts]
+        if method.textual:
+            _warn_of_prefixes(prompts)
+    if isinstance(rewrites, str):
+        raise ValueError(
+            f"rewrites={rewrites!r}; expected a list of texts for each prompt, 'strict' or None."
+        )
     if len(rewrites) != len(prompts):
         raise ValueError(
             f"{len(rewrites)} lists of rewrites but {len(prompts)} prompts; expected one each."
@@ -177,3 +187,16 @@ def make_questions(
     ]
     check_questions(questions, method.textual)
     return questions
+
+
+def _warn_of_prefixes(prompts: Sequence[str]) -> None:
+    unknown = [prompt for prompt in prompts if not holds_instruction(prompt)]
+    if unknown:
+        warnings.warn(
+            f"{len(unknown)} of {len(prompts)} prompts hold no instruction that the paper's "
+            f"rewordings know, the first {unknown[0][:80]!r}; the rule `prefix` puts a request in "
+            "front of them. Pass rewrites=… for rewordings of your own, or rewrites='strict' to "
+            "refuse such prompts.",
+            UserWarning,
+            stacklevel=4,
+        )

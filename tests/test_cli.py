@@ -46,11 +46,22 @@ def test_ask_prints_the_answer_every_round_and_what_changed(checkpoint, picture,
     assert "says what the model says by itself" in lines[-1] or "changed the answer" in lines[-1]
 
 
-def test_ask_takes_rewordings_for_a_prompt_without_an_instruction(checkpoint, picture, capsys):
-    arguments = ["ask", picture, "Describe it.", "--model", checkpoint, "--max-new-tokens", 1]
-    assert sci(*arguments) == 2
-    assert "holds 0 known instructions" in capsys.readouterr().err
+@pytest.mark.parametrize("prompt", ["Describe it.", "What is here?", "What color is the boat?"])
+def test_ask_rewords_a_prompt_without_an_instruction_and_says_how(
+    prompt, checkpoint, picture, capsys
+):
+    arguments = ["ask", picture, prompt, "--model", checkpoint, "--max-new-tokens", 1]
+    assert sci(*arguments) == 0
+    assert "rule `prefix` puts a request in front" in capsys.readouterr().out
     assert sci(*arguments, "--method", "SCI3", "--rewrite", "Look, then describe it.") == 0
+    assert "prefix" not in capsys.readouterr().out
+
+
+def test_ask_reads_a_picture_between_limits(checkpoint, picture, capsys):
+    limits = ("--min-pixels", 5000, "--max-pixels", 6000)
+    assert sci("ask", picture, QUESTION, "--model", checkpoint, *limits) == 0
+    assert sci("ask", picture, QUESTION, "--model", checkpoint, "--min-pixels", 10**9) == 2
+    assert "give both limits" in capsys.readouterr().err
 
 
 def test_data_list_names_every_manifest(capsys):
@@ -256,7 +267,8 @@ finally:
 def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path, capsys):
     arguments = ["evaluate", "--data", "en", "--model", checkpoint, "--out", tmp_path / "run"]
     assert sci(*arguments, "--methods", "SCI3") == 0
-    first = capsys.readouterr().out.splitlines()
+    loaded, *first = capsys.readouterr().out.splitlines()
+    assert loaded == f"{checkpoint}: float32, greedy at every step"
     again, fewer, again_all = (
         subprocess.run(
             [sys.executable, "-c", LOADED, tmp_path, *arguments, "--methods", method],

@@ -17,6 +17,7 @@ from sci_core.counterfactuals import (
     find_dummy,
     noisy_pixel_values,
     prefix_rewrite,
+    reword,
     rewrite,
 )
 from sci_core.methods import VISUAL_ROUNDS
@@ -275,7 +276,25 @@ def test_prefix_rule():
     assert prefix_rewrite(prompt, "V1") == look + prompt
     assert prefix_rewrite(prompt, "V2", translation="请描述图片。") == "请描述图片。"
     assert prefix_rewrite(prompt, "V3") == student + prompt
-    with pytest.raises(ValueError, match=r"V2 of 'Describe the picture\.' is a translation"):
-        prefix_rewrite(prompt, "V2")
-    with pytest.raises(ValueError, match="no prefix rule 'V4'"):
-        prefix_rewrite(prompt, "V4")
+    other = "请仔细观察图像中的细节，然后结合图像上的信息回答问题。"
+    assert prefix_rewrite(prompt, "V2") == other + prompt
+    assert prefix_rewrite(prompt, "V4") == student + look + prompt
+    assert prefix_rewrite(prompt, "V7") == student + look + other + prompt
+    with pytest.raises(ValueError, match="no rewrite table 'V8'"):
+        prefix_rewrite(prompt, "V8")
+
+
+@pytest.mark.parametrize("prompt", ["请描述图片。", "What is 船?", "图里有什么"])
+def test_in_front_of_a_chinese_prompt_stand_chinese_sentences_and_an_english_request(prompt):
+    texts = {name: prefix_rewrite(prompt, name) for name in ("V1", "V2", "V3")}
+    assert all(text.endswith(prompt) for text in texts.values())
+    assert [text[:1].isascii() for text in texts.values()] == [False, True, False]
+
+
+@pytest.mark.parametrize("prompt", ["What is this?", "Caption it", "Is it red? Yes or no?", "何？"])
+def test_a_prompt_is_reworded_by_what_it_holds(prompt):
+    for name in REWRITES:
+        assert reword(prompt, name) == prefix_rewrite(prompt, name)
+        known = f"{prompt} Please answer yes or no."
+        assert reword(known, name) == rewrite(known, name)
+    assert reword(prompt, "V2", "另一种") == "另一种"

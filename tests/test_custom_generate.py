@@ -163,6 +163,8 @@ def test_wrong_calls_get_one_clear_sentence():
     with pytest.raises(ValueError, match="2 rows, but custom_generate was given 3"):
         model.hf.generate(**inputs_of(model, images[:2], prompts[:2]), **how)
     with pytest.raises(ValueError, match="holds 0 known instructions"):
+        custom_generate(processor_of(model), images, ["What?"] * 3, SCI3, "strict")
+    with pytest.warns(UserWarning, match="3 of 3 prompts hold no instruction"):
         custom_generate(processor_of(model), images, ["What?"] * 3, SCI3)
 
 

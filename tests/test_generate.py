@@ -24,7 +24,7 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.counterfactuals import DUMMIES, Dummy
+from sci_core.counterfactuals import DUMMIES, Dummy, reword
 from sci_core.families.named import check_choice
 from tests import tiny
 
@@ -224,7 +224,8 @@ IMAGE, PROMPT = Image.new("RGB", (40, 40)), "What? Please answer yes or no."
         ({"method": "SCI4"}, "unknown method 'SCI4'"),
         ({"method": replace(SCI3, visual=("noise5000",))}, "unknown dummy image 'noise5000'"),
         ({"workers": -1}, "workers must be 0 or more; got -1"),
-        ({"prompts": ["What?"]}, "'What[?]' holds 0 known instructions"),
+        ({"prompts": ["What?"], "rewrites": "strict"}, "'What[?]' holds 0 known instructions"),
+        ({"rewrites": "stric"}, "rewrites='stric'; expected a list of texts for each prompt"),
         ({"prompts": [f"{PROMPT} {PROMPT}"]}, "holds 2 known instructions"),
         ({"rewrites": []}, "0 lists of rewrites but 1 prompts"),
         ({"rewrites": [["One?"]]}, r"SCI5 takes a list of 2 \(V1, V2\)"),
@@ -236,6 +237,20 @@ def test_wrong_calls_get_one_clear_sentence(change, says):
     call = {"images": [IMAGE], "prompts": [PROMPT], **change}
     with pytest.raises(ValueError, match=says):
         generate(tiny.load("qwen2_vl"), **call)
+
+
+@pytest.mark.parametrize("prompts", [["What is it?"], [PROMPT, "Describe it."], ["图里有什么？"]])
+def test_a_prompt_without_an_instruction_is_reworded_by_prefix_and_said_once(prompts):
+    model = tiny.load("qwen2_vl")
+    images, unknown = [IMAGE] * len(prompts), [text for text in prompts if text != PROMPT]
+    said = f"1 of {len(prompts)} prompts hold no instruction .*{unknown[0][:5]}.*`prefix`"
+    with pytest.warns(UserWarning, match=said) as warned:
+        answers = generate(model, images, prompts)
+    assert len(warned) == 1
+    texts = [[reword(prompt, name) for name in SCI5.textual] for prompt in prompts]
+    again = generate(model, images, prompts, rewrites=texts)
+    assert [answer.tokens for answer in answers] == [answer.tokens for answer in again]
+    generate(model, images, prompts, "VCD")  # nothing is reworded, so nothing is said
 
 
 def test_one_prompt_is_not_a_list_of_letters():

@@ -10,6 +10,8 @@ from sci_book.commands.options import (
     DeviceMapOption,
     DtypeOption,
     LimitOption,
+    MaxPixelsOption,
+    MinPixelsOption,
     ModelOption,
     QuantizationOption,
 )
@@ -56,7 +58,9 @@ def evaluate(
         Option(min=1, help="Of every answer; by default 64 for a caption, 8 for any other."),
     ] = None,
     batch_size: Annotated[int, Option(min=1, help="Questions at a time.")] = 64,
-    dtype: DtypeOption = "float32",
+    dtype: DtypeOption = None,
+    min_pixels: MinPixelsOption = None,
+    max_pixels: MaxPixelsOption = None,
     attention: Annotated[
         str, Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
     ] = "sdpa",
@@ -88,14 +92,16 @@ def evaluate(
     """
     from dataclasses import asdict
 
+    from sci_book.data.catalogue import how_to_load, said_of_loading, settled
     from sci_book.run import finished, method_sets
 
     chosen = method_sets.named(methods)
     added = [name.strip() for name in rounds.split(",") if name.strip()]
     part = {"limit": limit, "share": share, "validation": validation}
     decoding = {"noise": noise, "batch_size": batch_size, "max_new_tokens": max_new_tokens}
+    asked_for = {"dtype": dtype, "min_pixels": min_pixels, "max_pixels": max_pixels}
     loading = {
-        "dtype": dtype,
+        **how_to_load(model, data, **asked_for),
         "attn_implementation": attention,
         "quantization": quantization,
         "device_map": device_map,
@@ -123,6 +129,9 @@ def evaluate(
         dataset = layout.hashed_part(load_dataset(data, limit=limit), share)
         dataset = layout.validation_part(dataset) if validation else dataset
         source = {"revision": revision, "trust_remote_code": trust_remote_code}
+        loading = settled(loading)
+        if not as_json:
+            print(said_of_loading(model, loading), flush=True)
         loaded = load_model(model, **loading, **source, device=device)
         small = loaded.parameters <= layout.SMALL_MODEL
         decoding["record"] = record or ("logits" if small else "answers")
@@ -180,7 +189,9 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 
 def ask(
     image: Annotated[Path, Argument(help="A picture.")],
-    question: Annotated[str, Argument(help="The prompt, with its instruction.")],
+    question: Annotated[
+        str, Argument(help="The prompt, best with an instruction that the paper rewords.")
+    ],
     method: Annotated[
         str,
         Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."),
@@ -190,15 +201,18 @@ def ask(
     rewrite: Annotated[
         list[str] | None, Option(help="A rewording of your own, once for each textual round.")
     ] = None,
-    dtype: DtypeOption = "float32",
+    dtype: DtypeOption = None,
+    min_pixels: MinPixelsOption = None,
+    max_pixels: MaxPixelsOption = None,
     quantization: QuantizationOption = None,
     device_map: DeviceMapOption = None,
 ) -> None:
     """Answer one question: the answer, what each round alone would say, and what changed."""
+    from sci_book.data.catalogue import how_to_load, settled
     from sci_book.data.pictures import PictureError, decode_picture
-    from sci_core import BASE, counterfactual_image, generate, load_model
+    from sci_core import BASE, counterfactual_image, generate, load_model, reword
     from sci_core import method as named_method
-    from sci_core import rewrite as reworded
+    from sci_core.counterfactuals import holds_instruction
 
     chosen = named_method(method)
     try:
@@ -207,15 +221,23 @@ def ask(
         raise ValueError(f"{image} cannot be read: {error.strerror}") from error
     except PictureError as error:
         raise ValueError(f"{image}: {error}") from error
-    texts = rewrite or [reworded(question, name) for name in chosen.textual]
-    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
+    texts = rewrite or [reword(question, name) for name in chosen.textual]
+    by_prefix = bool(texts) and not rewrite and not holds_instruction(question)
+    how = how_to_load(model, "", dtype=dtype, min_pixels=min_pixels, max_pixels=max_pixels)
+    loaded = load_model(model, **settled(how), quantization=quantization, device_map=device_map)
     settings = {"max_new_tokens": max_new_tokens}
     answer = generate(loaded, [picture], [question], chosen, rewrites=[texts], **settings)[0]
     pictures = [picture] * (1 + len(texts))
-    pictures += [counterfactual_image(picture, name) for name in chosen.visual]
+    as_read = loaded.processor.as_read
+    pictures += [counterfactual_image(picture, name, as_read=as_read) for name in chosen.visual]
     prompts = [question, *texts, *[question] * len(chosen.visual)]
     alone = generate(loaded, pictures, prompts, BASE, **settings)
 
+    if by_prefix:
+        print(
+            "The question holds no instruction that the paper's rewordings know, so the rule "
+            "`prefix` puts a request in front of it; --rewrite takes rewordings of your own."
+        )
     print(f"{chosen.name}: {answer.text}")
     for name, said in zip(chosen.rounds, alone, strict=True):
         print(f"  {name:9} alone: {said.text}")

@@ -27,7 +27,23 @@ LimitOption = Annotated[
     int | None, Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
 ArchitectureOption = Annotated[str, Option(help="The architecture, such as qwen2_vl; or clip.")]
-DtypeOption = Annotated[str, Option(help="float32, float64, bfloat16 or float16.")]
+DtypeOption = Annotated[
+    str | None,
+    Option(
+        help="float32, float64, bfloat16, float16 or auto, the checkpoint's own. By default that "
+        "of the model's manifest; without one, auto on a GPU and float32 on a processor."
+    ),
+]
+MinPixelsOption = Annotated[
+    int | None,
+    Option(
+        min=1,
+        help="Smaller pictures are enlarged to this, in families whose tokens follow pixels "
+        "(Qwen2-VL: 784 a token). By default the paper's for its models on its data sets, else "
+        "the checkpoint's.",
+    ),
+]
+MaxPixelsOption = Annotated[int | None, Option(min=1, help="Larger pictures are reduced to this.")]
 QuantizationOption = Annotated[str | None, Option(help="nf4 or int8, through bitsandbytes.")]
 DeviceMapOption = Annotated[
     str | None, Option(help="auto: spread the model over the devices, through accelerate.")

@@ -34,7 +34,7 @@ def probe(
         str, Option(help="Names separated by commas; the first is always run.")
     ] = "pictures,corruptions,negation",
     batch_size: Annotated[int, Option(min=1, help="Questions at a time.")] = 64,
-    dtype: DtypeOption = "float32",
+    dtype: DtypeOption = None,
     quantization: QuantizationOption = None,
     device_map: DeviceMapOption = None,
     workers: Annotated[int | None, Option(min=1, help="Processes; by default a core each.")] = None,
@@ -43,6 +43,7 @@ def probe(
 
     A run that was cut off goes on where it stopped.
     """
+    from sci_book.data.catalogue import how_to_load, settled
     from sci_book.data.datasets import load_dataset
     from sci_book.papers.edge import run as edge
     from sci_book.papers.edge.paper import rows as edge_rows
@@ -53,7 +54,8 @@ def probe(
     for name in chosen:
         check_choice("part", name, edge.PARTS)
     rows = edge_rows() if data == "pocket" else list(load_dataset(data))
-    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
+    how = settled(how_to_load(model, data, dtype=dtype))
+    loaded = load_model(model, **how, quantization=quantization, device_map=device_map)
     settings = {"parts": chosen, "batch_size": batch_size, "workers": workers}
     # In reduced precision the chapters compare the base with the base, and no method.
     methods = () if quantization else edge.METHODS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
@@ -16,7 +17,7 @@ def model_entry(name: str) -> dict:
     Keys: `name`; `load`, what `load_model` takes; `family`; `label`, the model's name in the
     paper's tables, None if it has no such model; `title`, its name on pages, the label by default;
     `pocket`, whether it is one of this project's own; `colour`, its place among the colours of
-    figures; `dtype`, `licence`.
+    figures; `dtype`, `licence`; `pixel_limits`, those that the paper's data are read at.
 
     Raises:
         ValueError: for a model without a manifest; the message lists those with one.
@@ -32,3 +33,48 @@ def model_entry(name: str) -> dict:
         f"There is no manifest for the model {name!r}; expected one of {', '.join(entries)}, or "
         "add one to data_manifests/models."
     )
+
+
+def how_to_load(model: str, data: str, **asked: Any) -> dict[str, Any]:
+    """What `load_model` takes of dtype and pixel limits, where somebody did not ask otherwise.
+
+    A model with a manifest has that one's dtype, and on the paper's data sets the pixel limits that
+    the paper's own runs had. Any other has its own limits, and no dtype here (`settled`).
+
+    Args:
+        data: a data set's name.
+        asked: `dtype`, `min_pixels`, `max_pixels`; None where nobody asked.
+    """
+    try:
+        known = model_entry(model)
+    except ValueError:
+        known = {"dtype": None}
+    limits = known.get("pixel_limits", {}) if data in papers_data() else {}
+    usual = {"dtype": known["dtype"], **limits}
+    return {**usual, **{name: value for name, value in asked.items() if value is not None}}
+
+
+def settled(how: dict[str, Any]) -> dict[str, Any]:
+    """The same with a dtype: where none is known the checkpoint's on a GPU, else float32.
+
+    Apart from `how_to_load`, since to look for a GPU takes as long as to read a finished run.
+    """
+    import torch
+
+    usual = "auto" if torch.cuda.is_available() else "float32"
+    return {**how, "dtype": how["dtype"] or usual}
+
+
+def papers_data() -> tuple[str, ...]:
+    """The paper's six data sets, alone and together."""
+    return ("paper", *read_yaml(MANIFESTS / "datasets" / "paper.yaml")["parts"])
+
+
+def said_of_loading(model: str, how: dict[str, Any]) -> str:
+    """A model and how it is loaded, in a line."""
+    limits = [f"{how[name]:,}" for name in ("min_pixels", "max_pixels") if name in how]
+    pixels = f", pictures of {' to '.join(limits)} pixels" if len(limits) == 2 else ""
+    if len(limits) == 1:
+        most = "max_pixels" in how
+        pixels = f", pictures of at {'most' if most else 'least'} {limits[0]} pixels"
+    return f"{model}: {how['dtype']}{pixels}, greedy at every step"

@@ -46,8 +46,9 @@ class SelfCritical(lmms):
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
         unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
         noise: as in `generate`.
-        dtype, attn_implementation, quantization, device_map: as in `load_model`; by default the
-            checkpoint's own dtype.
+        dtype, attn_implementation, quantization, device_map, min_pixels, max_pixels: as in
+            `load_model`; by default the checkpoint's own dtype. The paper's Qwen2-VL had
+            min_pixels=1003520 and max_pixels=12845056.
         batch_size: questions at a time. lmms-eval says 1 unless told; with more, questions on one
             picture share what it gives.
         device: by default the process's own, under `accelerate launch`. Not used with a
@@ -69,6 +70,8 @@ class SelfCritical(lmms):
         attn_implementation: str = "sdpa",
         quantization: str | None = None,
         device_map: str | None = None,
+        min_pixels: int | str | None = None,
+        max_pixels: int | str | None = None,
     ):
         super().__init__()
         if not str(batch_size).isdecimal():
@@ -86,6 +89,8 @@ class SelfCritical(lmms):
             attn_implementation=attn_implementation,
             quantization=quantization,
             device_map=device_map,
+            min_pixels=None if min_pixels is None else int(min_pixels),
+            max_pixels=None if max_pixels is None else int(max_pixels),
         )
 
     def generate_until(self, requests: list[Instance]) -> list[str]:

@@ -42,7 +42,8 @@ class SelfCritical(BaseModel):
         method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7" or "SCI5-lite".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
         unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
-        noise, dtype: as in `generate` and `load_model`.
+        noise, dtype, min_pixels, max_pixels: as in `generate` and `load_model`. The paper's
+            Qwen2-VL had min_pixels=1003520 and max_pixels=12845056.
         use_vllm: passed by the toolkit for names with certain models in them; must be False.
     """
 
@@ -58,13 +59,16 @@ class SelfCritical(BaseModel):
         dtype: str = "float32",
         max_new_tokens: int = 128,
         use_vllm: bool = False,
+        min_pixels: int | None = None,
+        max_pixels: int | None = None,
     ):
         super().__init__()
         if use_vllm:
             raise ValueError("This model decodes several rounds itself; leave use_vllm out.")
         self.method, self.noise, self.max_new_tokens = named_method(method), noise, max_new_tokens
         self.reworded = Rewording(self.method, rewrites, unknown)
-        self.model = load_model(model_path, dtype=dtype)
+        limits = {"min_pixels": min_pixels, "max_pixels": max_pixels}
+        self.model = load_model(model_path, dtype=dtype, **limits)
         # The toolkit asks one question at a time: what pictures give is kept between them.
         self.prefixes = PrefixCache()
 

@@ -147,6 +147,8 @@ def make_plan(
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
         **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
+        # Said of large models alone: pocket pictures are never resized, so nothing of theirs turns.
+        **({"dummies": "of resized pictures"} if sizes and model.resizes_once else {}),
         **rules_stamp(types),
     }
     blocks = _blocks(dataset, model, batch_size, sizes)

@@ -23,7 +23,7 @@ from sci_core.engine.plan import plan as shared_plan
 from sci_core.engine.questions import ask, round_images, split_rounds, when_needed
 from sci_core.families.models import check_checkpoint
 from sci_core.families.named import check_choice
-from sci_core.families.precision import DTYPES
+from sci_core.families.precision import DTYPES, own_dtype
 
 FEWEST_SAMPLES, MOST_SAMPLES = 2, 20
 A_SAMPLE_IN = 20
@@ -68,12 +68,13 @@ def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
     Raises:
         FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
     """
-    check_choice("dtype", dtype, DTYPES)
+    check_choice("dtype", dtype, ("auto", *DTYPES))
     name = str(name_or_path)
 
     import transformers
 
-    check_checkpoint(name, trust_remote_code=False, revision=None)
+    settings = check_checkpoint(name, trust_remote_code=False, revision=None)
+    dtype = own_dtype(settings) if dtype == "auto" else dtype
     config = transformers.AutoConfig.from_pretrained(name)
     with torch.device("meta"):
         hf = transformers.AutoModelForImageTextToText.from_config(config)

@@ -28,9 +28,9 @@ def revision(model: VisionLanguageModel) -> str:
     return _REVISIONS[model]
 
 
-def precision(model: VisionLanguageModel) -> dict[str, str]:
-    """What changes an answer beside the dtype; empty for whole weights and sdpa."""
-    settings = {}
+def precision(model: VisionLanguageModel) -> dict[str, str | int]:
+    """What changes an answer beside the dtype; empty for whole weights, sdpa and own limits."""
+    settings: dict[str, str | int] = dict(model.pixel_limits)
     config = model.hf.config
     quantization = getattr(config, "quantization_config", None)
     if quantization is not None:

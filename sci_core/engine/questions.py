@@ -200,7 +200,8 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
         values = dummy.on_values(prepared.inputs["pixel_values"], source, number)
         return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})
     variant = "clamp" if noise == "normalized" else noise
-    return processor.prepare(counterfactual_image(image, name, variant))
+    shown = counterfactual_image(image, name, variant, processor.as_read)
+    return processor.prepare(shown, read_before=True)
 
 
 def check_context(

@@ -3,6 +3,7 @@
 A class says where its family differs from `VisionLanguageModel`; book/new_family.md adds one.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ class Qwen2VL(VisionLanguageModel):
     """Qwen2-VL: patches of any picture size in one sequence, rotary positions on three axes."""
 
     family = "qwen2_vl"
+    resizes_once = True
 
     def __init__(self, *parts: Any):
         super().__init__(*parts)
@@ -27,6 +29,21 @@ class Qwen2VL(VisionLanguageModel):
     def image_tokens(config: Any, inputs: Inputs) -> int:
         merged = config.vision_config.spatial_merge_size**2
         return int(inputs["image_grid_thw"].prod()) // merged
+
+    @staticmethod
+    def size_as_read(image_processor: Any, size: tuple[int, int]) -> tuple[int, int]:
+        if not image_processor.do_resize:
+            return size
+        width, height = size
+        # The image processor's own rule, so that the two cannot disagree.
+        height, width = sys.modules[type(image_processor).__module__].smart_resize(
+            height,
+            width,
+            factor=image_processor.patch_size * image_processor.merge_size,
+            min_pixels=image_processor.size["shortest_edge"],
+            max_pixels=image_processor.size["longest_edge"],
+        )
+        return width, height
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         grid = picture.inputs["image_grid_thw"]

@@ -32,10 +32,14 @@ class VisionLanguageModel(ABC):
         family: `model_type` of the family's config.json.
         generation: the checkpoint's own generation settings.
         image_settings: what the family's own processor tells its image processor at every call.
+        resizes_once: whether a picture becomes as many tokens as it has pixels, between two limits,
+            by one resize of the whole; a dummy is then made of the resized picture.
+        pixel_limits: those that were asked for in place of the checkpoint's own, by name.
     """
 
     family: ClassVar[str]
     image_settings: ClassVar[Mapping[str, Any]] = {}
+    resizes_once: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -56,6 +60,7 @@ class VisionLanguageModel(ABC):
         self.vocab_size = hf.config.get_text_config().vocab_size
         stop = hf.generation_config.eos_token_id
         stop = tokenizer.eos_token_id if stop is None else stop
+        self.pixel_limits: dict[str, int] = {}
         self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
 
     def __reduce__(self) -> tuple[partial, tuple, Any]:
@@ -75,6 +80,11 @@ class VisionLanguageModel(ABC):
     @abstractmethod
     def image_tokens(config: Any, inputs: Inputs) -> int:
         """Count the image tokens, one a feature, of a picture from its image processor's output."""
+
+    @staticmethod
+    def size_as_read(image_processor: Any, size: tuple[int, int]) -> tuple[int, int]:
+        """Return width and height of the picture that is read of one of `size`."""
+        return size
 
     @staticmethod
     def picture_ids(tokenizer: Any, config: Any, inputs: Inputs, tokens: int) -> list[int]:

@@ -32,6 +32,8 @@ def load_model(
     device_map: precision.DeviceMap | None = None,
     trust_remote_code: bool = False,
     revision: str | None = None,
+    min_pixels: int | None = None,
+    max_pixels: int | None = None,
 ) -> VisionLanguageModel:
     """Load a checkpoint of a supported family from a local folder or by its hub id.
 
@@ -48,11 +50,13 @@ def load_model(
             accelerate.
         trust_remote_code: run code that ships with the checkpoint, which is refused otherwise.
         revision: branch, tag or commit of a hub id.
+        min_pixels, max_pixels: between which pictures are resized, in place of the checkpoint's
+            own limits, in families whose tokens follow pixels (Qwen2-VL, 2.5, 3).
 
     Raises:
         FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
         ValueError: an unknown family, dtype, attention or quantization, code of the checkpoint's
-            own, or weights that do not fit the configuration.
+            own, weights that do not fit the configuration, or pixel limits that are none.
         ImportError: quantization or a device map without the package it needs.
     """
     reload = partial(load_model, **locals())  # the same call, for another process
@@ -62,6 +66,7 @@ def load_model(
     local = Path(name).is_dir()
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
     config = check_checkpoint(name, **source)
+    limits = _pixel_limits(name, config["model_type"], min_pixels, max_pixels)
     dtype = precision.own_dtype(config) if dtype == "auto" else dtype
     settings = {
         "attn_implementation": precision.attention_settings(
@@ -76,8 +81,20 @@ def load_model(
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     # The same pixels whether torchvision is installed or not.
     image_processor = _part(
-        transformers.AutoImageProcessor, "preprocessor_config.json", name, backend="pil", **source
+        transformers.AutoImageProcessor,
+        "preprocessor_config.json",
+        name,
+        backend="pil",
+        **limits,
+        **source,
     )
+    if limits and image_processor.size["shortest_edge"] > image_processor.size["longest_edge"]:
+        (limit, value), *_ = limits.items()
+        raise ValueError(
+            f"{limit}={value} for {name}, whose pictures then have at least "
+            f"{image_processor.size['shortest_edge']} and at most "
+            f"{image_processor.size['longest_edge']} pixels; give both limits."
+        )
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
@@ -86,8 +103,28 @@ def load_model(
     hf = hf if to is None else hf.to(to)
     hf = hf.eval().requires_grad_(False)
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    model.pixel_limits = limits
     precision.warn_of_emulation(model)
     return model
+
+
+def _pixel_limits(name: str, family: str, least: int | None, most: int | None) -> dict[str, int]:
+    """Return the limits that were asked for, by the name that an image processor takes."""
+    asked = {"min_pixels": least, "max_pixels": most}
+    limits = {limit: value for limit, value in asked.items() if value is not None}
+    said = " and ".join(f"{limit}={value!r}" for limit, value in limits.items())
+    if limits and not FAMILIES[family].resizes_once:
+        follow = ", ".join(key for key, each in FAMILIES.items() if each.resizes_once)
+        raise ValueError(
+            f"{said} for {name}, which is of the family {family}: its pictures are cut into tiles "
+            f"or squares of one size. Pixel limits are for {follow}; leave them out."
+        )
+    wrong = [value for value in limits.values() if type(value) is not int or value < 1]
+    if wrong or (len(limits) == 2 and least > most):
+        raise ValueError(
+            f"{said} for {name}; expected whole numbers of pixels from 1 up, the smaller first."
+        )
+    return limits
 
 
 def adapt(

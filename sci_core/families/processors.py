@@ -60,10 +60,24 @@ class Processor:
     def image_token_id(self) -> int:
         return self.config.image_token_id
 
-    def prepare(self, image: Image.Image) -> Picture:
-        """Run the image processor on one RGB picture that `check_image` accepts."""
+    def as_read(self, image: Image.Image) -> Image.Image:
+        """Return the RGB picture at the size at which the model reads it.
+
+        In families that cut pictures into tiles or squares, the picture as it is.
+        """
+        size = self.family.size_as_read(self.image_processor, image.size)
+        return image if size == image.size else image.resize(size, self.image_processor.resample)
+
+    def prepare(self, image: Image.Image, read_before: bool = False) -> Picture:
+        """Run the image processor on one RGB picture that `check_image` accepts.
+
+        `read_before`: the picture is one of `as_read`, which is not resized again.
+        """
         family = self.family
-        output = self.image_processor(images=[image], return_tensors="pt", **family.image_settings)
+        settings = dict(family.image_settings)
+        if read_before and family.resizes_once:
+            settings["do_resize"] = False
+        output = self.image_processor(images=[image], return_tensors="pt", **settings)
         tokens = family.image_tokens(self.config, output)
         ids = family.picture_ids(self.tokenizer, self.config, output, tokens)
         known = self.image_processor.model_input_names

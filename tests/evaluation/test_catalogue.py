@@ -2,7 +2,7 @@
 
 import pytest
 
-from sci_book.data.catalogue import MODELS, model_entry
+from sci_book.data.catalogue import MODELS, how_to_load, model_entry, said_of_loading, settled
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_core.families.models import FAMILIES
 
@@ -10,7 +10,7 @@ from sci_core.families.models import FAMILIES
 def test_every_manifest_is_whole():
     for path in MODELS.glob("*.yaml"):
         entry = model_entry(path.stem)
-        assert set(entry) - {"colour"} == {
+        assert set(entry) - {"colour", "pixel_limits"} == {
             "name", "load", "family", "label", "title", "pocket", "dtype", "licence",
         }  # fmt: skip
         assert entry.get("colour", 0) in range(len(MODEL_COLOURS))
@@ -28,3 +28,39 @@ def test_names_and_paths(name):
 def test_unknown_models_are_named():
     with pytest.raises(ValueError, match="model 'gpt'; expected one of llama3-llava"):
         model_entry("gpt")
+
+
+QWEN, LLAVA = "Qwen/Qwen2-VL-7B-Instruct", "llava-hf/llama3-llava-next-8b-hf"
+PUBLISHED = {"min_pixels": 1280 * 28 * 28, "max_pixels": 16384 * 28 * 28}
+
+
+@pytest.mark.parametrize("data", ["paper", "mme", "mmbench_cn", "vilp"])
+def test_on_the_papers_data_its_models_are_asked_as_published(data):
+    assert how_to_load(QWEN, data) == {"dtype": "bfloat16", **PUBLISHED}
+    assert how_to_load(LLAVA, data) == {"dtype": "float16"}
+    assert how_to_load("checkpoints/pocket-qwen2vl", data) == {"dtype": "float32"}
+
+
+def test_what_somebody_asks_for_goes_before_what_was_published():
+    asked = how_to_load(QWEN, "paper", dtype="float32", min_pixels=None, max_pixels=10**6)
+    assert asked == {"dtype": "float32", **PUBLISHED, "max_pixels": 10**6}
+    assert how_to_load(QWEN, "pocket", dtype=None) == {"dtype": "bfloat16"}
+    assert how_to_load("mine", "paper", max_pixels=9) == {"dtype": None, "max_pixels": 9}
+
+
+@pytest.mark.parametrize(("gpu", "dtype"), [(True, "auto"), (False, "float32")])
+def test_a_model_without_a_manifest_has_its_own_dtype_on_a_gpu(gpu, dtype, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
+    assert settled(how_to_load("mine", "pocket")) == {"dtype": dtype}
+    assert settled({"dtype": "bfloat16"}) == {"dtype": "bfloat16"}
+
+
+def test_the_first_line_of_a_run_says_how_the_model_is_asked():
+    said = said_of_loading(QWEN, how_to_load(QWEN, "paper"))
+    assert (
+        said
+        == f"{QWEN}: bfloat16, pictures of 1,003,520 to 12,845,056 pixels, greedy at every step"
+    )
+    one = said_of_loading("mine", {"dtype": "float32", "max_pixels": 5000})
+    assert one == "mine: float32, pictures of at most 5,000 pixels, greedy at every step"
+    assert said_of_loading("m", {"dtype": "float16"}) == "m: float16, greedy at every step"

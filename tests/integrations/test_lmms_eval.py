@@ -96,13 +96,15 @@ def test_precision_attention_and_places_are_handed_on(plugin, monkeypatch):
     folder = tiny.checkpoint("qwen2_vl")
     asked = []
     monkeypatch.setattr(plugin, "load_model", lambda name, **how: asked.append(how))
+    limits = {"min_pixels": 4, "max_pixels": 9}
     as_given = "dtype=float16,attn_implementation=eager,quantization=nf4,device_map=auto"
-    for more in ("", f",{as_given}"):
+    for more in ("", f",{as_given},min_pixels=4,max_pixels=9"):
         # The tool names a device of its own beside whatever was asked for.
         plugin.SelfCritical.create_from_arg_string(f"pretrained={folder}{more}", {"device": "cpu"})
     plain = {"dtype": "auto", "attn_implementation": "sdpa", "quantization": None}
-    assert asked[0] == {**plain, "device_map": None, "device": "cpu"}
-    assert asked[1] == dict(each.split("=") for each in as_given.split(",")) | {"device": None}
+    assert asked[0] == {**plain, "device_map": None, "device": "cpu", **dict.fromkeys(limits)}
+    given = dict(each.split("=") for each in as_given.split(","))
+    assert asked[1] == given | {"device": None} | limits
 
 
 def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, monkeypatch):
