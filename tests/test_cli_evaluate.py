@@ -36,7 +36,7 @@ def test_evaluation_keeps_for_the_base_what_cannot_be_reworded(
     twice = 'prompt: "{question} Answer the question using a single word or phrase."\n'
     own_data.write_text(OWN_DATA + twice, encoding="utf-8")
     assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "sci3,vcd") == 0
-    said = capsys.readouterr().out.splitlines()
+    _, *said = capsys.readouterr().out.splitlines()
     log = tmp_path / "run" / "log.jsonl"
     assert said[0].endswith("3 rows in " + str(tmp_path / "run") + ", 0 with an error (recorded, "
                             "never scored)")  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_table_of_categories_has_no_more_columns_than_are_read():
     def summary(methods):
         shares = {"one": Share(1, 2), "two": Share(0, 0)}
         scores = [Score(name, 1, 2, 0, 0, 0, (), shares) for name in methods]
-        return Summary(2, {}, scores).lines()
+        return Summary(2, {}, scores, 0).lines()
 
     assert [line.split() for line in summary(["base"])[2:]] == [
         ["category", "base"], ["one", "50.00%"], ["two", "–"],
@@ -146,7 +146,7 @@ def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
     rows.write_text(rows.read_text(encoding="utf-8").replace("1.png", "none.png"), "utf-8")
     where = ["--out", tmp_path / "run", "--executor", "inline", "--methods", "SCI3"]
     assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 0
-    said = capsys.readouterr().out.splitlines()
+    _, *said = capsys.readouterr().out.splitlines()
     assert said[0].endswith("1 with an error (recorded, never scored): 1 RowError")
     records = read_records(tmp_path / "run")
     assert said[1].startswith("  first error: mine 1: RowError: ") and "'none.png'" in said[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -58,11 +59,12 @@ class Score:
 
 @dataclass(frozen=True)
 class Summary:
-    """Rows of a run, its errors by class, and the score of each method."""
+    """Rows of a run, its errors by class, the score of each method, and `split_votes`."""
 
     rows: int
     errors: Mapping[str, int]
     scores: Sequence[Score]
+    split: int
 
     @property
     def failed(self) -> int:
@@ -73,6 +75,8 @@ class Summary:
         """The scores for a reader: a line a method, then a line a category."""
         width = max(14, *(len(score.method) for score in self.scores))
         lines = [f"  {score.method:{width}} {score}" for score in self.scores]
+        if self.split:
+            lines.append(f"  {split_sentence(self.split, self.rows - self.failed)}")
         names = list(self.scores[0].categories)
         if len(names) > 1 and len(self.scores) <= MOST_COLUMNS:
             wide = max(len("category"), *map(len, names))
@@ -93,14 +97,48 @@ class Summary:
         """The same for programs: plain numbers, all categories."""
         scores = [asdict(score) for score in self.scores]
         methods = {score.pop("method"): score for score in scores}
-        return {"rows": self.rows, "errors": dict(self.errors), "methods": methods}
+        return {
+            "rows": self.rows,
+            "errors": dict(self.errors),
+            "methods": methods,
+            "split_votes": self.split,
+        }
 
 
 def summarise_run(records: Records, methods: Sequence[str]) -> Summary:
     """Count the answers of some policies of a run."""
     kinds = records.frame["error"].value_counts()
     errors = {str(kind): int(count) for kind, count in kinds.items()}
-    return Summary(len(records.table), errors, [_score(records, name) for name in methods])
+    scores = [_score(records, name) for name in methods]
+    return Summary(len(records.table), errors, scores, int(split_votes(records).sum()))
+
+
+_FIRST_WORD = re.compile(r"\s*(?:\w+|\W)")
+
+
+def split_votes(records: Records) -> np.ndarray:
+    """Whether two rounds of a row begin with one word in two spellings: "Yes", " Yes", "yes".
+
+    They differ by case or space alone, but are different tokens of the vocabulary: a method, which
+    compares the rounds token by token, does not see that they agree.
+    """
+    spellings: list[set[str]] = [set() for _ in range(len(records.table))]
+    for name in records.rounds:
+        for row, text in zip(spellings, records.text(name), strict=True):
+            if word := _FIRST_WORD.match(text):
+                row.add(word[0])
+    return np.array(
+        [len({word.strip().casefold() for word in words}) < len(words) for words in spellings],
+        dtype=bool,
+    )
+
+
+def split_sentence(count: int, rows: int) -> str:
+    """How many of the answered rows have `split_votes`, in words."""
+    return (
+        f"one word in two spellings: in {count:,} of {rows:,} rows ({count / rows:.1%}) rounds "
+        "begin alike but for case or a space, and count as different"
+    )
 
 
 def _score(records: Records, name: str) -> Score:

@@ -186,6 +186,14 @@ def test_advice_of_a_model_with_and_without_the_dial(drawn, frame):
     without = advice.advise(records, None, dial.trainings())
     assert without[:3] == lines[:3] and len(without) == 4
     assert "16 of the dial's records are missing, the first skew-0.3-seed0" in without[3]
+    assert not any("two spellings" in line for line in lines)
+    texts = records.text("V1")
+    place = records.table.schema.get_field_index("text:V1")
+    spelt = records.table.set_column(
+        place, records.table.schema.field("text:V1"), pa.array([f" {text}" for text in texts])
+    )
+    said = advice.advise(replace(records, table=spelt), frame, [])
+    assert said[3].startswith("one word in two spellings: in ") and said[:3] == lines[:3]
     beyond = advice.advise(records, frame.assign(habit=frame["habit"] + 5), [])
     assert any("but its habit of" in line for line in beyond)
 

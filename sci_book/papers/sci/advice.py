@@ -14,6 +14,7 @@ from sci_book.papers.shared.gate import OF_SCI
 from sci_book.papers.shared.tables import interval, number, with_ends
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, Sample, one_more
+from sci_book.results.summary import split_sentence, split_votes
 from sci_book.run import conditions
 
 LEVEL = 0.95
@@ -55,7 +56,7 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
     if not records.ok.any():
         raise ValueError("The records hold no row without an error: there is nothing to go by.")
     samples = quantities(records)
-    lines = [_conditions_line(records), *_known_lines(samples)]
+    lines = [_conditions_line(records), *_known_lines(samples), *_split_lines(records)]
     if frame is None:
         return [
             *lines,
@@ -95,6 +96,11 @@ def _known_lines(samples: Mapping[str, Sample]) -> list[str]:
         "picture of nothing",
         f"rewordings: V1 and V2 cost {_percent(deficit)} points on average",
     ]
+
+
+def _split_lines(records: Records) -> list[str]:
+    split = int(split_votes(records).sum())
+    return [split_sentence(split, int(records.ok.sum()))] if split else []
 
 
 def _outside_lines(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[str]:
