@@ -44,7 +44,8 @@ class SelfCritical(lmms):
         pretrained: a checkpoint folder or hub id.
         method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7" or "SCI5-lite".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
-        unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
+        unknown: what becomes of a prompt without a known instruction: "prefix", "refuse" or
+            "unchanged".
         noise: as in `generate`.
         dtype, attn_implementation, quantization, device_map, min_pixels, max_pixels: as in
             `load_model`; by default the checkpoint's own dtype. The paper's Qwen2-VL had
@@ -62,7 +63,7 @@ class SelfCritical(lmms):
         pretrained: str,
         method: str = "SCI5",
         rewrites: str | Path | None = None,
-        unknown: Unknown = "refuse",
+        unknown: Unknown = "prefix",
         noise: Literal["clamp", "wrap", "normalized"] = "wrap",
         dtype: str = "auto",
         batch_size: int | str = 16,

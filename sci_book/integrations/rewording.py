@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from sci_book.files import read_yaml
-from sci_core.counterfactuals import REWRITES, rewrite
+from sci_core.counterfactuals import REWRITES, prefix_rewrite, rewrite
 from sci_core.families.named import check_choice
 from sci_core.methods import Method
 
-Unknown = Literal["refuse", "unchanged"]
+Unknown = Literal["prefix", "refuse", "unchanged"]
 
 
 class Rewording:
@@ -28,21 +28,22 @@ class Rewording:
     Args:
         table: a YAML file as above: for each instruction the text of every textual round of the
             method. An instruction that the paper knows too is rewritten by the table.
-        unknown: what becomes of a prompt without exactly one known instruction. "refuse" raises
-            ValueError. "unchanged" asks it as it stands in every textual round: TC is then the
-            original round's logits, and of SCI the visual part alone has a say.
+        unknown: what becomes of a prompt without exactly one known instruction. "prefix" puts a
+            request in front of it (`counterfactuals.prefix_rewrite`), "refuse" raises ValueError.
+            "unchanged" asks it as it stands in every textual round: TC is then the original
+            round's logits, and of SCI the visual part alone has a say.
 
     Attributes:
-        asked, unchanged: how many prompts came so far, and how many were asked unchanged.
+        asked, fell_back: how many prompts came so far, and how many of them were such ones.
 
     Raises ValueError for a table that is none, or lacks a round of the method.
     """
 
-    def __init__(self, method: Method, table: str | Path | None, unknown: Unknown = "refuse"):
+    def __init__(self, method: Method, table: str | Path | None, unknown: Unknown = "prefix"):
         check_choice("unknown", unknown, get_args(Unknown))
         self.textual, self.unknown = method.textual, unknown
         self.table = _read_table(Path(table), method) if table is not None else {}
-        self.asked = self.unchanged = 0
+        self.asked = self.fell_back = 0
         # Longest first, so that an instruction inside another counts once, as the longer one.
         known = sorted({*self.table, *REWRITES["V1"]}, key=len, reverse=True)
         self._instruction = re.compile("|".join(map(re.escape, known)))
@@ -52,14 +53,19 @@ class Rewording:
         return len(self._instruction.findall(prompt)) == 1
 
     def __call__(self, prompts: Sequence[str]) -> list[list[str]]:
-        """The rewrites of each prompt; a RuntimeWarning counts those asked unchanged."""
-        before = self.unchanged
+        """The rewrites of each prompt; a RuntimeWarning counts those without an instruction."""
+        before = self.fell_back
         rewrites = [self._rewrites(prompt) for prompt in prompts]
-        if self.unchanged > before:
+        if self.fell_back > before:
+            how = (
+                "have a request put in front (the rule `prefix`)"
+                if self.unknown == "prefix"
+                else "ask the prompt as it stands"
+            )
             warnings.warn(
-                f"{self.unchanged:,} of {self.asked:,} prompts hold no known instruction, or "
-                f"several; their rounds {', '.join(self.textual)} ask the prompt as it stands. "
-                "Give a table of rewrites to have them reworded.",
+                f"{self.fell_back:,} of {self.asked:,} prompts hold no known instruction, or "
+                f"several; their rounds {', '.join(self.textual)} {how}. Give a table of rewrites "
+                "to have them reworded.",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -74,11 +80,14 @@ class Rewording:
             if self.unknown == "refuse":
                 raise ValueError(
                     f"The prompt {prompt!r} holds {len(known)} known instructions; exactly one was "
-                    "expected. Give a table of rewrites with the prompt's own instruction, or "
-                    "unknown=unchanged to ask such prompts unchanged in the textual rounds."
+                    "expected. Give a table of rewrites with the prompt's own instruction, "
+                    "unknown=prefix to put a request in front of such prompts, or "
+                    "unknown=unchanged to ask them unchanged in the textual rounds."
                 )
-            self.unchanged += 1
-            return [prompt] * len(self.textual)
+            self.fell_back += 1
+            if self.unknown == "unchanged":
+                return [prompt] * len(self.textual)
+            return [prefix_rewrite(prompt, name) for name in self.textual]
         if known[0] in self.table:
             return [prompt.replace(known[0], self.table[known[0]][name]) for name in self.textual]
         return [rewrite(prompt, name) for name in self.textual]

@@ -41,7 +41,8 @@ class SelfCritical(BaseModel):
         model_path: a checkpoint folder or hub id.
         method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7" or "SCI5-lite".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
-        unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
+        unknown: what becomes of a prompt without a known instruction: "prefix", "refuse" or
+            "unchanged".
         noise, dtype, min_pixels, max_pixels: as in `generate` and `load_model`. The paper's
             Qwen2-VL had min_pixels=1003520 and max_pixels=12845056.
         use_vllm: passed by the toolkit for names with certain models in them; must be False.
@@ -54,7 +55,7 @@ class SelfCritical(BaseModel):
         model_path: str,
         method: str = "SCI5",
         rewrites: str | Path | None = None,
-        unknown: Unknown = "refuse",
+        unknown: Unknown = "prefix",
         noise: Literal["clamp", "wrap", "normalized"] = "wrap",
         dtype: str = "float32",
         max_new_tokens: int = 128,

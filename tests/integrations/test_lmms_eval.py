@@ -10,6 +10,7 @@ from PIL import Image
 
 from sci_book.resources import ROOT
 from sci_core import generate, prepare_image
+from sci_core.counterfactuals import prefix_rewrite
 from tests import tiny
 from tests.integrations import stand_ins
 
@@ -208,8 +209,13 @@ def test_a_batch_size_that_is_no_number_is_refused(plugin):
 def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
     images, _ = tiny.random_questions(random.Random(10), 2)
     prompts = [f"What is {thing}? {LETTER}" for thing in ("this", "that")]
+    strict = made(plugin, unknown="refuse")
     with pytest.raises(ValueError, match=r"holds 0 known instructions.*unknown=unchanged"):
-        model.generate_until(requests(plugin, model, images, prompts))
+        strict.generate_until(requests(plugin, strict, images, prompts))
+    with pytest.warns(RuntimeWarning, match="^2 of 2 prompts .* the rule `prefix`"):
+        found = model.generate_until(requests(plugin, model, images, prompts))
+    rewrites = [[prefix_rewrite(prompt, name) for name in ("V1", "V2")] for prompt in prompts]
+    assert found == texts(images, prompts, rewrites=rewrites)
 
     unchanged = made(plugin, unknown="unchanged")
     asked = requests(plugin, unchanged, images, prompts)
@@ -223,4 +229,4 @@ def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
     found = with_table.generate_until(requests(plugin, with_table, images, prompts))
     rewrites = [[p.replace(LETTER, word) for word in ("Look.", "看。")] for p in prompts]
     assert found == texts(images, prompts, rewrites=rewrites)
-    assert (with_table.reworded.asked, with_table.reworded.unchanged) == (2, 0)
+    assert (with_table.reworded.asked, with_table.reworded.fell_back) == (2, 0)

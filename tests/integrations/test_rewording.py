@@ -4,6 +4,7 @@ import pytest
 
 from sci_book.integrations.rewording import Rewording
 from sci_core import BASE, SCI5, SCI7, rewrite
+from sci_core.counterfactuals import prefix_rewrite
 
 PAPERS = "Is it red? Please answer yes or no."
 OWN = "Answer yes or no, nothing else."
@@ -36,7 +37,7 @@ def test_the_users_instructions_come_first(table):
         ["Red? one", "Red? two"],
         ["Is it red? 1!", "Is it red? 2!"],
     ]
-    assert (reworded.asked, reworded.unchanged) == (2, 0)
+    assert (reworded.asked, reworded.fell_back) == (2, 0)
 
 
 def test_an_instruction_inside_another_counts_once(table):
@@ -48,7 +49,11 @@ def test_an_instruction_inside_another_counts_once(table):
 def test_a_prompt_with_none_or_two_instructions(prompt):
     assert not Rewording(SCI5, None).knows(prompt) and Rewording(SCI5, None).knows(PAPERS)
     with pytest.raises(ValueError, match=r"known instructions; exactly one.*table of rewrites"):
-        Rewording(SCI5, None)([prompt])
+        Rewording(SCI5, None, "refuse")([prompt])
+    with pytest.warns(RuntimeWarning, match="^1 of 1 prompts .* in front .the rule `prefix`"):
+        assert Rewording(SCI5, None)([prompt]) == [
+            [prefix_rewrite(prompt, n) for n in ("V1", "V2")]
+        ]
     kept = Rewording(SCI5, None, "unchanged")
     with pytest.warns(RuntimeWarning, match="^1 of 2 prompts"):
         assert kept([PAPERS, prompt])[1] == [prompt, prompt]

@@ -18,6 +18,7 @@ from sci_book.data.datasets import Row
 from sci_book.data.prompts import build_prompt
 from sci_book.resources import ROOT
 from sci_core import generate, prepare_image
+from sci_core.counterfactuals import prefix_rewrite
 from sci_core.families import prefix_cache
 from tests import tiny
 from tests.integrations import stand_ins
@@ -170,7 +171,13 @@ def test_logits_that_are_not_finite_are_a_failure_and_no_answer(
 def test_prompts_without_a_known_instruction(plugin, model, pictures):
     (path, *_), images = pictures
     with pytest.raises(ValueError, match=r"holds 0 known instructions.*table of rewrites"):
-        model.generate(message(path, "Describe it."))
+        made(plugin, unknown="refuse").generate(message(path, "Describe it."))
+    with pytest.warns(RuntimeWarning, match="^1 of 1 prompts .* the rule `prefix`"):
+        found = model.generate(message(path, "Describe it."))
+    rewrites = [[prefix_rewrite("Describe it.", name) for name in ("V1", "V2")]]
+    settings = {"max_new_tokens": 4, "rewrites": rewrites}
+    (expected,) = generate(tiny.load("qwen2_vl"), images[:1], ["Describe it."], "SCI5", **settings)
+    assert found == expected.text
     unchanged = made(plugin, unknown="unchanged")
     with pytest.warns(RuntimeWarning, match="^1 of 1 prompts"):
         found = unchanged.generate(message(path, "Describe it."))
