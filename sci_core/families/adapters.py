@@ -3,8 +3,8 @@
 A class says where its family differs from `VisionLanguageModel`; book/new_family.md adds one.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -36,7 +36,9 @@ class Qwen2VL(VisionLanguageModel):
             return size
         width, height = size
         # The image processor's own rule, so that the two cannot disagree.
-        height, width = sys.modules[type(image_processor).__module__].smart_resize(
+        modules = (import_module(kind.__module__) for kind in type(image_processor).__mro__)
+        rule = next(module.smart_resize for module in modules if hasattr(module, "smart_resize"))
+        height, width = rule(
             height,
             width,
             factor=image_processor.patch_size * image_processor.merge_size,
