@@ -212,7 +212,7 @@ def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
     strict = made(plugin, unknown="refuse")
     with pytest.raises(ValueError, match=r"holds 0 known instructions.*unknown=unchanged"):
         strict.generate_until(requests(plugin, strict, images, prompts))
-    with pytest.warns(RuntimeWarning, match="^2 of .* prompts .* the rule `prefix`"):
+    with pytest.warns(RuntimeWarning, match="^2 of .* prompts .*the rule `prefix`"):
         found = model.generate_until(requests(plugin, model, images, prompts))
     rewrites = [[prefix_rewrite(prompt, name) for name in ("V1", "V2")] for prompt in prompts]
     assert found == texts(images, prompts, rewrites=rewrites)

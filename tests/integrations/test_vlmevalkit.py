@@ -172,7 +172,7 @@ def test_prompts_without_a_known_instruction(plugin, model, pictures):
     (path, *_), images = pictures
     with pytest.raises(ValueError, match=r"holds 0 known instructions.*table of rewrites"):
         made(plugin, unknown="refuse").generate(message(path, "Describe it."))
-    with pytest.warns(RuntimeWarning, match="^1 of .* prompts .* the rule `prefix`"):
+    with pytest.warns(RuntimeWarning, match="^1 of .* prompts .*the rule `prefix`"):
         found = model.generate(message(path, "Describe it."))
     rewrites = [[prefix_rewrite("Describe it.", name) for name in ("V1", "V2")]]
     settings = {"max_new_tokens": 4, "rewrites": rewrites}
