@@ -178,3 +178,22 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     assert others and all("rows/s" in line for line in others), done.stderr
     assert sum("3 of 3 rows" in line for line in others) == 1
     assert len(list((tmp_path / "run").glob("shard-*.parquet"))) == 3
+
+
+def test_pixel_limits_are_part_of_what_a_run_is(checkpoint, own_data, tmp_path, capsys):
+    run = tmp_path / "run"
+    limits = ("--min-pixels", 1000, "--max-pixels", 2000)
+    assert evaluated(checkpoint, own_data, run, "--methods", "VCD", *limits) == 0
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == f"{checkpoint}: float32, pictures of 1,000 to 2,000 pixels, greedy at every step"
+    stamp = read_records(run).stamp
+    assert (stamp["min_pixels"], stamp["max_pixels"]) == (1000, 2000)
+    for other, said in (
+        ((), "min_pixels is 1000, expected null; max_pixels differ too"),
+        (("--min-pixels", 1000), "max_pixels is 2000, expected null."),
+        (("--min-pixels", 1000, "--max-pixels", 2100), "max_pixels is 2000, expected 2100."),
+    ):
+        assert evaluated(checkpoint, own_data, run, "--methods", "VCD", *other) == 2
+        assert said in capsys.readouterr().err
+    assert evaluated(checkpoint, own_data, tmp_path / "other", "--min-pixels", 10**9) == 2
+    assert "give both limits" in capsys.readouterr().err
