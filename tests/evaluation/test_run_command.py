@@ -46,10 +46,12 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
 ):
     assert command() == 0
     first = capsys.readouterr().out
+    loaded, _, scores = first.partition("\n")
+    assert loaded.endswith(": float32, greedy at every step")
     with monkeypatch.context() as patch:
         patch.setattr("sci_core.families.models.load_model", None)
         patch.setattr("sci_book.data.datasets.load_dataset", None)
-        assert command() == 0 and capsys.readouterr().out == first
+        assert command() == 0 and capsys.readouterr().out == scores
     # Answers that another version of a rule would read are not taken as they are.
     newer = answers.Rule("letter", "another", "mcq", answers.letter)
     with monkeypatch.context() as patch:
