@@ -63,6 +63,7 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
     with monkeypatch.context() as patch:
         patch.setattr("sci_core.families.models.load_model", None)
         assert command() == 2
+    capsys.readouterr()
     assert command() == 0 and capsys.readouterr().out == first
 
 
