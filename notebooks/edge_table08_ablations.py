@@ -104,8 +104,8 @@ for table in ledger.tables(findings):
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **Scale** sets the smaller sister of the first model against it: one family and training, fewer
-#   and narrower layers. Without records of such a sister its line is empty.
+# - **Scale** sets the smaller sister of the first model against it: one family and recipe, layers
+#   as many and narrower. Without records of such a sister its line is empty.
 # - The paper's own drops, 0 to 4 of 100 pictures, cannot differ significantly in any pairing (the
 #   audit chapter); an interval that reaches zero here says no more than that.
 # - In int8 bitsandbytes chooses outlier columns over a whole batch, so that an answer may depend on

@@ -6,7 +6,7 @@
 # Intervals on the other pages say how much a number would move with other *questions*. They say
 # nothing of another *training*: a pocket model trained with another seed, on other pictures of the
 # same world, is another model. So the paper's headline claims {cite:p}`tang2026sci` are put to
-# every training of each model that has records. Seed 0 is the model of all other pages; of the
+# every training of each model that has records. Seed 0 is the model of nearly all other pages; of the
 # others only the records ship.
 
 # %% tags=["parameters", "hide-input"]
@@ -73,7 +73,9 @@ headline.agreement_table(together, frame.groupby("model")["shown"].first())
 #   With one seed there is nothing to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
-#   and questions of training. The evaluation's pictures are the same for all.
+#   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
+#   trained in one go; seed 0 goes on from the book's first models, and its first part is of earlier
+#   code ({doc}`registration`).
 
 # %% [markdown]
 # ## Stamp

@@ -226,8 +226,8 @@ tables.plain(
 #   habits than two models from different laboratories.
 # - The margin of Figure 1(c) is that of {doc}`the ledger <verdicts>`: the paper says of its third
 #   that the shared rows are "only" so many. **Correction.** An earlier edition tested three
-#   quarters, a margin set before there was a trained model to look at, while the ledger tested
-#   half. The ledger's stands.
+#   quarters, a margin set (commit `22842e7`) before the first models were there (`c18b28d`), while
+#   the ledger tested half. The ledger's stands.
 
 # %% [markdown]
 # ## Stamp

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Scoreboard: every table, figure and claim, and what became of it
 #
-# **Claim.** Every table of results and every figure of the papers has a page here that says what
-# became of it, and every checkable claim of the papers holds for the models run here.
+# **Claim.** Every table and figure of the papers has a page here that says what became of it, or a
+# line below that says why it has none, and every checkable claim of the papers holds for the models
+# run here.
 #
 # The second half is what a perfect reproduction would show, and nobody should expect it of small
 # models on drawn pictures. Verdicts on pocket models judge a claim *there*. They confirm or refute
@@ -42,13 +43,14 @@ whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper 
 tested = {paper: verdicts.claim_lines(paper, findings) for paper in chosen}
 by_paper = [verdicts.claims_sentence(paper, lines) for paper, lines in tested.items()]
 Markdown(
-    f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)}\n\n"
+    f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)} "
+    f"{verdicts.without_sentence(chosen)}\n\n"
     f"{verdicts.claims_verdict(tested.values())}\n\n" + "\n".join(by_paper)
 )
 
 # %% [markdown]
-# Apart from the papers' claims there are those that the book makes for itself, each registered
-# before its result ({doc}`registration`):
+# Apart from the papers' claims there are those of two pages of the book's own, which were registered
+# before their results ({doc}`registration`; it names the pages whose claims were not):
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
@@ -71,6 +73,12 @@ HTML(verdicts.scoreboard(lines))
 
 # %%
 ledger.summary(findings).fold()
+
+# %% [markdown]
+# ## What has no page
+
+# %%
+verdicts.without_table(chosen).fold()
 
 # %% [markdown]
 # ## Every part of every claim
@@ -115,8 +123,10 @@ for paper in chosen:
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
 # book's first models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The
 # companions' files say which of their claims were written down after a result. All were mended
-# after all records of those models, and registered before the models judged here were trained
-# ({doc}`registration`). `sci claims --json` prints the ledger, and the registration.
+# after all records of those models, and registered (23 November, 19:10) before the models judged
+# here were finished or had answered a question of today's world. But seed 0 of both, which is judged
+# here, goes on from those first models ({doc}`registration`). `sci claims --json` prints the ledger,
+# and the registration.
 
 # %% [markdown]
 # ## Reading and deviations
@@ -129,7 +139,7 @@ for paper in chosen:
 # - DRBench's subsets are those of the default reading (∃, the paper's row split); validation rows
 #   where the paper used validation. {doc}`ablation_variants` turns these knobs.
 # - Two claims in one sentence are two lines here, and a sentence that no record can speak to (about
-#   the field, about future work) has none. ORIC's Tables 2 and 9 and Figures 11 and 12 are set-up.
+#   the field, about future work) has none.
 # - A dash stands where a page has no verdict: it states facts, or answers a question in numbers.
 
 # %% [markdown]

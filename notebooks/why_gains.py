@@ -57,10 +57,9 @@ for subject in subjects:
 # %% [markdown]
 # ## What made S
 #
-# A row is in S if V1 or V2 changes the base's answer. Where the base is right and the rewording is
-# wrong, the rewording offers SCI's maximum an error. These lines hold the part of S that lies in B
-# too: there the base is always wrong and SCI5 can only gain, so SCI5 can be level with the base
-# on S and yet lose on S∖B.
+# A row is in S if V1 or V2 changes the base's answer. These lines hold the part of S that lies in B
+# too: there the base is always wrong and SCI5 can only gain, so SCI5 can be level with the base on S
+# and yet lose on S∖B.
 
 # %% tags=["hide-input"]
 Markdown("\n\n".join(map(why.flipped_sentence, subjects)))
@@ -68,6 +67,20 @@ Markdown("\n\n".join(map(why.flipped_sentence, subjects)))
 # %%
 for subject in subjects:
     display(why.flipped_table(subject))
+
+# %% [markdown]
+# ## Who spoils S∖B
+#
+# S∖B is made of rows on which V1 or V2 differs from the base. So a method that drops the base's
+# answer there lands often on what V1 or V2 says, whether it has read them or not. Methods that read
+# no rewording say how often.
+
+# %% tags=["hide-input"]
+Markdown("\n\n".join(map(why.spoilt_sentence, subjects)))
+
+# %%
+for subject in subjects:
+    display(why.spoilt_table(subject))
 
 # %% [markdown]
 # ## Which questions turn

@@ -1,8 +1,9 @@
 """When the ledger was fixed, and what of it was changed after: its registration and amendments.
 
 A verdict says more if the claim was written down before its result. `registration.yaml` holds the
-day, the commit and the SHA-256 of every file that decides a verdict, and the seeds of the test
-world and of the subjects that did not exist then; `amendments.yaml` every change since. What was
+day, the commit and the SHA-256 of the files in which the ledger's claims and the conditions stand,
+and what was planned then of the test world and of the subjects; `amendments.yaml` every change
+since, of a file or of the code that reads it; `subjects.yaml` how each subject came about. What was
 written down later, before other results, has a registration of its own (`registration_dial.yaml`,
 `registration_rules.yaml`).
 """
@@ -18,13 +19,14 @@ import pandas as pd
 from sci_book.data.catalogue import model_entry
 from sci_book.files import read_yaml
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.titles import title_of
-from sci_book.resources import PAPER
+from sci_book.resources import PAPER, ROOT
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
+SUBJECTS = "subjects.yaml"
 BESIDE = {"registration_rules.yaml": "own_rules", "registration_dial.yaml": "dial"}
 """Registrations of the book's own claims, by the page that judges them."""
 
@@ -35,7 +37,11 @@ def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> d
 
 
 def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
-    """Changes of registered files in order: `date`, `file`, `reason`, `before`, `after`."""
+    """Changes of registered files, or of the code that reads them, in order.
+
+    `date`, `commit`, `file`, `reason`, and the file's SHA-256 `before` and `after`: the same where
+    the code was changed.
+    """
     return read_yaml(folder / AMENDMENTS)
 
 
@@ -66,11 +72,16 @@ UNTOUCHED = "The checksum of each file is the one registered, or the one of its 
 
 
 def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
-    """What is registered, and whether the files are still that, in Markdown."""
+    """What is registered, and whether the files are still that, in Markdown.
+
+    The reasons of amendments are said of the registrations beside the ledger's, whose own stand in
+    a table (`amendments_table`).
+    """
     known, wrong = load_registration(folder, registered), departures(folder, registered)
     changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
-    reasons = "".join(f"“{' '.join(entry['reason'].split())}” " for entry in changes)
+    told = changes if registered in BESIDE else []
+    reasons = "".join(f"“{' '.join(entry['reason'].split())}” " for entry in told)
     count = len(known["files"])
     files = "1 file that decides" if count == 1 else f"{count} files that decide"
     return (
@@ -84,12 +95,46 @@ def verdict(folder: Path = PAPER) -> str:
     return "fails" if departures(folder) else "holds"
 
 
-def unseen(folder: Path = PAPER) -> str:
-    """What the registration had not seen, from its own words, in Markdown."""
+def planned(folder: Path = PAPER) -> str:
+    """What the registration said of the subjects and the world to come, quoted, in Markdown."""
     known = load_registration(folder)
-    return "\n".join(
-        f"- **{key.capitalize()}.** {known[key].strip()}" for key in ("subjects", "world")
+    return "\n>\n".join(
+        f"> **{key.capitalize()}.** “{known[key].strip()}”" for key in ("subjects", "world")
     )
+
+
+def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
+    """Each training of the two families by the registered recipe: where it began, what it meets.
+
+    Args:
+        results: the folder of committed results, with `pilots/<training>.json`.
+    """
+    lines = {}
+    for subject in read_yaml(folder / SUBJECTS):
+        judged = json.loads(_pilot(results, subject).read_text(encoding="utf-8"))
+        (level,) = (line for line in judged["conditions"] if line["id"] == "as-the-paper")
+        lines[subject["title"]] = {
+            "began from": subject["began"],
+            "in": subject["commit"][:7],
+            "conditions": judged["fit"],
+            "base less the paper’s, points": with_ends(
+                *(level[end] for end in ("estimate", "low", "high"))
+            ),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prose-subjects", frame, "Trainings by the registered recipe")
+
+
+def unregistered() -> str:
+    """The other pages that make a claim which no registered file has for them, as links, in Markdown."""
+    leading = {claim.page for claim in load_claims(own=True) if claim.leads}
+    known = {*leading, *BESIDE.values(), "registration"}
+    pages = sorted(
+        path.stem
+        for path in (ROOT / "notebooks").glob("*.py")
+        if path.stem not in known and "**Claim.**" in path.read_text(encoding="utf-8")
+    )
+    return ", ".join(f"[{title_of(page)}]({page}.html)" for page in pages)
 
 
 def beside(folder: Path = PAPER) -> str:
@@ -122,9 +167,10 @@ def files_table(folder: Path = PAPER) -> Table:
 
 
 def amendments_table(folder: Path = PAPER) -> Table:
-    """Every amendment: its day, file and reason."""
-    none = {"date": MISSING, "file": "none", "reason": MISSING}
+    """Every amendment: its day, commit, file and reason."""
+    none = {"date": MISSING, "commit": MISSING, "file": "none", "reason": MISSING}
     frame = pd.DataFrame(load_amendments(folder) or [none], columns=list(none)).astype(str)
+    frame = frame.assign(commit=frame["commit"].str[:7])
     return Table("prose-amendments", frame.set_index("date"), "Amendments")
 
 
@@ -162,10 +208,18 @@ def own_numbers_table() -> Table:
 
 def stamp_of(results: str | Path) -> Table:
     """The provenance of a page that shows the registration."""
-    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED, *BESIDE)
+    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED, SUBJECTS, *BESIDE)
     data = {"ledger": checksum([PAPER / name for name in names])}
-    records = {"mended": checksum([located(results) / "ledger" / "mended.json"])}
+    judged = [_pilot(results, subject) for subject in read_yaml(PAPER / SUBJECTS)]
+    records = {
+        "mended": checksum([located(results) / "ledger" / "mended.json"]),
+        "subjects": checksum(judged),
+    }
     return provenance(models={}, data=data, records=records)
+
+
+def _pilot(results: str | Path, subject: Mapping[str, Any]) -> Path:
+    return located(results) / "pilots" / f"{subject['training']}.json"
 
 
 def _verdict(side: Mapping[str, Any] | None) -> str:

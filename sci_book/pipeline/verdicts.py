@@ -4,7 +4,7 @@ A chapter's verdict is read off its executed notebook: what this page says is wh
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, VERDICTS
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.pipeline.titles import PageError, title_of
@@ -192,9 +192,37 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     return style.set_table_attributes('class="sci-table"').to_html()
 
 
+def load_without() -> list[dict[str, str]]:
+    """Tables and figures that have no page: `paper`, `place`, `what` and `why`."""
+    return read_yaml(PAPER / "without_page.yaml")
+
+
+def without_table(papers: Collection[str]) -> Table:
+    """What some papers print that has no page here, with the reason."""
+    lines = {
+        f"{PAPERS[entry['paper']].title}, {entry['place']}": {
+            "what is there": entry["what"],
+            "why it has no page": entry["why"].replace("`", ""),
+        }
+        for entry in load_without()
+        if entry["paper"] in papers
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prose-without-page", frame, "Tables and figures without a page")
+
+
+def without_sentence(papers: Collection[str]) -> str:
+    """How many tables and figures of some papers have no page."""
+    n = sum(entry["paper"] in papers for entry in load_without())
+    if not n:
+        return "Every table and figure has a page."
+    return f"{n} tables and figures have no page; a [table](#what-has-no-page) names each and says why."
+
+
 def completeness(paper: str, frame: pd.DataFrame) -> str:
-    """Whether all of a paper's tables of results and figures are in its index."""
-    named = " ".join(frame["place"])
+    """Whether each table and figure of a paper is in its index, or has a reason for being nowhere."""
+    without = [entry["place"] for entry in load_without() if entry["paper"] == paper]
+    named = " ".join([*frame["place"], *without])
     tables = {int(n) for n in re.findall(r"Table (\d+)", named)}
     figures = {int(n) for n in re.findall(r"\d+", " ".join(re.findall(r"Figures? [\d, ]+", named)))}
     whole = tables >= PAPERS[paper].tables and figures >= PAPERS[paper].figures

@@ -12,11 +12,13 @@ import yaml
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci import dial_predictions
-from sci_book.papers.shared import gate
+from sci_book.papers.sci.chapters import cross_model, held_out
+from sci_book.papers.shared import chapters, gate
+from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.intervals import ordered_pairs
-from sci_book.pipeline import ledger, printed, registration
+from sci_book.pipeline import findings, ledger, printed, registration
 from sci_book.pipeline.claims import load_claims
-from sci_book.resources import PAPER, RESULTS, ROOT
+from sci_book.resources import FROZEN_RECORDS, PAPER, RESULTS, ROOT
 from sci_book.results.statistics import Interval
 from sci_book.run import conditions
 
@@ -30,17 +32,143 @@ def test_the_ledger_is_the_registered_one():
     assert registration.UNTOUCHED in registration.sentence()
 
 
-@pytest.mark.parametrize("file", [registration.REGISTRATION, *registration.BESIDE])
-def test_the_registered_commit_holds_the_registered_files(file):
-    known = registration.load_registration(registered=file)
-    history = ["git", "-C", str(ROOT), "cat-file", "-e", known["commit"]]
-    if subprocess.run(history, stderr=subprocess.DEVNULL, check=False).returncode:
+def git(*words):
+    """What git says of this repository, as bytes; None if it refuses."""
+    asked = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
+    return None if asked.returncode else asked.stdout
+
+
+@pytest.fixture(scope="module")
+def history():
+    """The text of a file at a commit, by "commit:path"; None where there was no such file."""
+    if git("cat-file", "-e", registration.load_registration()["commit"]) is None:
         pytest.skip("without its history a copy can only check the checksums")
+    return lambda name: git("show", name)
+
+
+@pytest.mark.parametrize("file", [registration.REGISTRATION, *registration.BESIDE])
+def test_the_registered_commit_holds_the_registered_files(file, history):
+    known = registration.load_registration(registered=file)
     for name, digest in known["files"].items():
         path = (PAPER / name).resolve().relative_to(ROOT).as_posix()
-        show = ["git", "-C", str(ROOT), "show", f"{known['commit']}:{path}"]
-        text = subprocess.run(show, capture_output=True, check=True).stdout
-        assert hashlib.sha256(text).hexdigest() == digest, name
+        assert hashlib.sha256(history(f"{known['commit']}:{path}")).hexdigest() == digest, name
+
+
+def cited():
+    """Every commit that a page, the changelog or a file of the registration names, by its file."""
+    pages = [*(ROOT / "notebooks").glob("*.py"), *(ROOT / "book").glob("*.md")]
+    texts = [*pages, ROOT / "CHANGELOG.md", *PAPER.glob("registration*.yaml")]
+    texts += [PAPER / name for name in (registration.AMENDMENTS, registration.SUBJECTS)]
+    named = r"`([0-9a-f]{7}|[0-9a-f]{40})`|^ *commit: ([0-9a-f]+)$"
+    for path in texts:
+        for found in re.finditer(named, path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield path.name, found[1] or found[2]
+
+
+def test_every_commit_that_is_cited_is_in_the_history(history):
+    commits = list(cited())
+    assert len({commit for _, commit in commits}) > 15
+    assert {"registration.py", "01_pocket_world.py", "conditions.py"} <= {name for name, _ in commits}
+    for name, commit in commits:
+        kind = git("cat-file", "-t", commit)
+        assert kind == b"commit\n", f"{name} cites {commit}"
+        assert git("merge-base", "--is-ancestor", commit, "HEAD") is not None, (name, commit)
+
+
+@pytest.mark.parametrize("entry", registration.load_amendments(), ids=lambda entry: entry["file"])
+def test_an_amendment_is_what_its_commit_made_on_its_day(entry, history):
+    path = (PAPER / entry["file"]).resolve().relative_to(ROOT).as_posix()
+    text = history(f"{entry['commit']}:{path}")
+    assert hashlib.sha256(text).hexdigest() == entry["after"]
+    day = git("show", "-s", "--format=%ad", "--date=format:%Y-%m-%d", entry["commit"])
+    assert day.decode().strip() == str(entry["date"])
+    touched = git("show", "--format=", "--name-only", entry["commit"]).decode().split()
+    if entry["before"] == entry["after"]:  # what was changed is the code
+        (code,) = re.findall(r"\((\w+\.py)\)", entry["reason"])
+        assert path not in touched and code in {name.rpartition("/")[2] for name in touched}
+        assert "afterwards" in " ".join(entry["reason"].split())
+    else:
+        assert path in touched
+
+
+def test_the_amendments_of_code_decide_what_they_say():
+    shown = chapters.subjects(
+        ["pocket-qwen2vl", "pocket-llavanext", "pocket-qwen2vl-small"], FROZEN_RECORDS
+    )
+    with_sister = findings.of_page("table03_cross_model", shown)
+    asked = findings.of_page("table03_cross_model", cross_model.asked(shown))
+    assert {finding.verdict for finding in with_sister} == {"not comparable"}
+    assert "not comparable" not in {finding.verdict for finding in asked}
+    for subject in shown[:2]:
+        longer = extended(subject, FROZEN_RECORDS / "extended")
+        as_before = replace(longer, ordinary=None)
+        assert as_before.unmet["rewording"] == "undecided" and not as_before.fit
+        assert held_out.verdict({"m": held_out.gains(as_before)}) == "not comparable"
+        assert held_out.verdict({"m": held_out.gains(longer)}) != "not comparable"
+
+
+def pilot(name):
+    return json.loads((RESULTS / "pilots" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+SUBJECTS = yaml.safe_load((PAPER / registration.SUBJECTS).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject["training"])
+def test_a_subject_began_from_what_is_said(subject, history):
+    family, _, seed = subject["training"].rpartition("-seed")
+    assert subject["training"] in pilot(subject["training"])["training"]
+    model = {"qwen2_vl": "pocket-qwen2vl", "llava_next": "pocket-llavanext"}[family]
+    weights = history(f"c18b28d:checkpoints/{model}/model.safetensors")
+    first = hashlib.sha256(weights).hexdigest()[:16]
+    card = history(f"{subject['commit']}:checkpoints/retrained/{subject['training']}/README.md")
+    if seed == "0":
+        assert subject["began"] == f"the weights {first} of 21 November"
+        shipped = (ROOT / "checkpoints" / model / "README.md").read_text(encoding="utf-8")
+        assert f"after those that made the weights `{first}`" in shipped
+        assert f"`{first}`" in card.decode() and "--seed 0 --recipe onward" in shipped
+    else:
+        assert subject["began"] == "random weights"
+        kept = card is not None  # of two trainings the commit holds what was found of them alone
+        assert kept == (subject["training"] in ("qwen2_vl-seed1", "llava_next-seed2"))
+        assert not kept or (f"--seed {seed}" in card.decode() and first not in card.decode())
+
+
+def test_the_page_tells_of_the_subjects_what_the_files_say():
+    page = " ".join((ROOT / "notebooks/registration.py").read_text("utf-8").replace("\n#", "").split())
+    table = registration.subjects_table(RESULTS).frame
+    level = {}
+    for subject in SUBJECTS:
+        (line,) = (x for x in pilot(subject["training"])["conditions"] if x["id"] == "as-the-paper")
+        level[subject["training"]] = f"{line['estimate']:.1f}"
+        assert table.at[subject["title"], "conditions"] == pilot(subject["training"])["fit"]
+        assert line["margin"] == 4
+    assert f"**, {level['llava_next-seed0']} points above it" in page
+    others = (level[f"llava_next-seed{seed}"] for seed in (1, 2))
+    assert f"independent trainings stand {' and '.join(others)} points above it" in page
+    given_up = pilot("qwen2_vl-standard-seed0-onward")
+    (v2,) = (
+        line
+        for line in given_up["conditions"]
+        if (line["input"], line["group"]) == ("V2", "MCQ") and line["state"] == "not met"
+    )
+    assert f"V2 cost it {-v2['estimate']:.1f} points on multiple choice" in page
+    assert given_up["steps"] == 1200 and pilot("qwen2_vl-seed0")["steps"] == 1600
+    for words in ("was meant to be the model of the book", "stopped at step 760",
+                  "before any method was scored on this model"):  # fmt: skip
+        assert words in given_up["note"]
+    pilots = [pilot(path.stem) for path in (RESULTS / "pilots").glob("*-seed1??-onward.json")]
+    assert len(pilots) == 10 and {found["steps"] for found in pilots} == {1200, 1600, 2000}
+    told = {found["training"] for found in pilots if found["note"].startswith("From the shipped")}
+    assert told == {f"{family}-standard-seed100-onward" for family in ("qwen2_vl", "llava_next")}
+    assert "Ten pilots, with seeds 100 and 103 to 110, tried 1,200, 1,600 and 2,000 steps" in page
+
+
+def test_pages_whose_claims_no_registered_file_holds_are_named():
+    named = set(re.findall(r"\]\((\w+)\.html\)", registration.unregistered()))
+    assert {"drbench_held_out", "prediction", "headline_seeds", "why_gains", "frontier"} <= named
+    leading = {claim.page for claim in CLAIMS.values() if claim.leads}
+    assert not named & leading and not named & set(registration.BESIDE.values())
 
 
 def test_the_predictions_about_the_dial_are_the_registered_ones():
@@ -61,6 +189,8 @@ def test_every_amendment_is_of_a_registered_file():
     }
     assert {entry["file"] for entry in registration.load_amendments()} <= files
     assert registration.beside().count(registration.UNTOUCHED) == len(registration.BESIDE)
+    assert "“Counted before any answer" in registration.beside()  # reasons of the ledger's: a table
+    assert "Amended since: 3 times. The checksum" in registration.sentence()
 
 
 @pytest.fixture
@@ -76,7 +206,7 @@ def folder(tmp_path):
 
 def amend(folder, before, after, reason="because"):
     path = folder / "amendments.yaml"
-    entry = {"date": "2026-11-24", "file": "claims_sci.yaml", "reason": reason}
+    entry = {"date": "2026-11-24", "commit": "0" * 40, "file": "claims_sci.yaml", "reason": reason}
     digests = {key: hashlib.sha256(text.encode()).hexdigest()
                for key, text in (("before", before), ("after", after))}  # fmt: skip
     path.write_text(yaml.safe_dump([*yaml.safe_load(path.read_text()), entry | digests]))
@@ -93,6 +223,7 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
     assert "starts from another file" in registration.departures(folder)[0]
     table = registration.amendments_table(folder).frame
     assert table["reason"].tolist() == ["because"] * 2
+    assert table["commit"].tolist() == ["0" * 7] * 2
     assert registration.files_table(folder).frame["amendments"].tolist() == ["2"]
     assert json.dumps(registration.as_values(folder))
 

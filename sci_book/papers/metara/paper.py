@@ -74,8 +74,8 @@ def _tested() -> Tested:
 PAPER = Paper(
     name="metara",
     title="MetaRA",
-    tables=frozenset(range(2, 7)),
-    figures=frozenset(range(2, 10)),
+    tables=frozenset(range(1, 7)),
+    figures=frozenset(range(1, 10)),
     tested=_tested,
     data=SET,
     folder=DATA,

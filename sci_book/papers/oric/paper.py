@@ -95,8 +95,8 @@ def _tested() -> Tested:
 PAPER = Paper(
     name="oric",
     title="ORIC",
-    tables=frozenset({1, *range(3, 9), 10}),  # 2 and 9 are set-up, as are figures 11 and 12
-    figures=frozenset({3, 5, 10}),
+    tables=frozenset(range(1, 11)),
+    figures=frozenset(range(1, 15)),
     tested=_tested,
     units="shares of 1, and cosines",
     counts="where two sets are compared, n counts the first",

@@ -33,14 +33,14 @@ def measured(records: Records, path: Path, paper: float | None) -> pd.DataFrame:
         paper: accuracy in percent of the paper's model, if this one stands for one.
     """
     known = None if paper is None else {"Overall": paper}
-    tables = [conditions.measure(*_judged_on(path, records), paper=known)]
+    tables = [conditions.measure(*judged_on(path, records), paper=known)]
     sister = path.with_name(f"{path.stem}-small.parquet")
     if sister.is_file():
-        tables.append(conditions.measure(*_judged_on(sister, read_records(sister)), of=SISTER))
+        tables.append(conditions.measure(*judged_on(sister, read_records(sister)), of=SISTER))
     return pd.concat(tables, ignore_index=True)
 
 
-def _judged_on(path: Path, records: Records) -> tuple[Records, dict]:
+def judged_on(path: Path, records: Records) -> tuple[Records, dict]:
     """The records that the conditions are judged on, and the conditions for them."""
     spec, file = conditions.load_conditions(), path.parent / "conditions" / path.name
     if file.is_file():

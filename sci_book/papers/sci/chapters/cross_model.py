@@ -7,7 +7,7 @@ something to lose there as well as something to win.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -22,12 +22,15 @@ from matplotlib.patches import Rectangle
 from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes, flips_table
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, by_kind, counts, ends, paired
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
+from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import PAPER, Subject, gain, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import Table, compare, interval, number
+from sci_book.papers.shared.tables import Table, compare, interval, number, with_ends
+from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS, accuracy_table, flips
 from sci_book.results.statistics import NOWHERE, holm, sign_flip_test, simultaneous_level
+from sci_book.run import conditions
 
 METHOD = "SCI5"  # the one method of Table 3
 OPPONENTS = ("base", "VCD")
@@ -54,15 +57,54 @@ def asked(subjects: Subjects) -> Subjects:
     return fit if len(fit) > 1 else subjects
 
 
-def not_asked(subjects: Subjects) -> str:
-    """Which models stand in the tables alone, in Markdown; "" if none."""
-    left = [subject.shown for subject in subjects if subject not in asked(subjects)]
+def left_out(subjects: Subjects) -> list[Subject]:
+    """The models shown that the claim is not put to."""
+    return [subject for subject in subjects if subject not in asked(subjects)]
+
+
+def not_asked(subjects: Subjects, verdicts: Iterable[str]) -> str:
+    """Which models stand in the tables alone, and why, in Markdown; "" if none.
+
+    Args:
+        verdicts: what the page's claims come to where they are put to every model shown.
+    """
+    left = left_out(subjects)
     if not left:
         return ""
+    reasons = [
+        f"{subject.shown}, which does not meet the [conditions](conditions.html) "
+        f"({gate.of_claim(gate.OF_SCI, {subject.shown: subject.unmet})})"
+        for subject in left
+    ]
+    words = " or ".join(f"*{word}*" for word in sorted(set(verdicts)))
     return (
-        f"The claim is not put to {' and '.join(left)}, which does not meet the "
-        "[conditions](conditions.html); its lines stand in the tables below."
+        f"The claim is not put to {' nor to '.join(reasons)}; its lines stand in the tables below. "
+        f"Put to every model shown, the claims of this page would be {words} on each. The rule that "
+        "leaves a model out came in one commit with the results of the book’s models, and is an "
+        "[amendment](registration.html)."
     )
+
+
+def alone_table(subject: Subject) -> Table:
+    """How often each rewording alone is right beside the original, on the rows that decide."""
+    records, spec = gate.judged_on(subject.path, subject.records)
+    table = conditions.measure(records, spec)
+    lines = {}
+    for line in table[table["id"] == "rewording"].itertuples():
+        rows = records.ok & of_kind(replace(subject, records=records), line.group)
+        if spec["split"] != "all":
+            rows &= split(records) == spec["split"]
+        right = {name: 100 * records.correct(name)[rows].mean() for name in ("original", line.input)}
+        lines[f"{line.input}, {line.group}"] = {
+            "original right, %": number(right["original"], 1),
+            "reworded right, %": number(right[line.input], 1),
+            "difference, points": with_ends(line.estimate, line.low, line.high, 1),
+            "allowed": f"± {number(line.margin, 0)}",
+            "condition": line.state,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = f"{subject.shown}: each rewording alone beside the original, on the rows that decide"
+    return Table(f"alone-{subject.name}", frame, caption)
 
 
 @cache

@@ -33,8 +33,9 @@ LEVEL = 0.95
 def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     """A line a pocket training: `share` of B in BS, the gains on `B` and `rest`, both in points.
 
-    Columns `name`, `shown`, `seed` and `fit` (whether it meets the conditions) beside, and the gain
-    on `BS`. A training without a row in B or in S∖B is left out.
+    Columns `name`, `shown`, `seed`, `fit` (whether it meets what claims about SCI rest on) and
+    `lacks` (which of its conditions are undecided or not met, in words) beside, and the gain on
+    `BS`. A training without a row in B or in S∖B is left out.
     """
     lines = []
     for seed, models in by_seed.items():
@@ -43,8 +44,16 @@ def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
             if parts[0].n and parts[1].n:
                 gains = (100 * part.estimate for part in parts)
                 share = why.share_of_b(model)
-                lines.append((model.name, model.shown, seed, model.fit, share, *gains))
-    return pd.DataFrame(lines, columns=["name", "shown", "seed", "fit", "share", "B", "rest", "BS"])
+                known = (model.name, model.shown, seed, model.fit, lacks(model.unmet))
+                lines.append((*known, share, *gains))
+    heads = ["name", "shown", "seed", "fit", "lacks", "share", "B", "rest", "BS"]
+    return pd.DataFrame(lines, columns=heads)
+
+
+def lacks(unmet: Mapping[str, str]) -> str:
+    """The conditions that a model was judged on and does not meet (`gate.unmet`), in words."""
+    judged = {name: state for name, state in unmet.items() if state in ("not met", "undecided")}
+    return ", ".join(f"{name} {state}" for name, state in judged.items())
 
 
 def predict(known: pd.DataFrame, share: float) -> Interval:
@@ -84,7 +93,8 @@ def trainings_table(known: pd.DataFrame) -> Table:
     """What the prediction is made of."""
     lines = {
         f"{line.shown}, seed {line.seed}": {
-            "meets the conditions": "yes" if line.fit else "no",
+            "may be asked": "yes" if line.fit else "no",
+            "conditions not met": line.lacks or "none",
             "B, % of BS": number(100 * line.share),
             "gain on B": number(line.B),
             "gain on S∖B": number(line.rest),
@@ -153,10 +163,13 @@ def answer(known: pd.DataFrame) -> str:
     if len(known) < 2:
         return "Fewer than two pocket trainings have rows in B and in S∖B: nothing is predicted."
     half, fit = predict(known, 0.5), int(known["fit"].sum())
-    tenth = predict(known, 0.6).estimate - half.estimate
-    met = "none of them meets the conditions, so it is provisional"
+    tenth, whole = predict(known, 0.6).estimate - half.estimate, int((known["lacks"] == "").sum())
+    met = "none of them meets what a claim about SCI rests on, so it is provisional"
     if fit:
-        met = f"{'all' if fit == len(known) else fit} of them meet the conditions"
+        met = (
+            f"{'all' if fit == len(known) else fit} of them meet what a claim about SCI rests on, "
+            f"and {'all' if whole == len(known) else whole or 'none'} every condition"
+        )
     papers = []
     for label, (share, gap) in paper_points().items():
         predicted = predict(known, share)

@@ -7,6 +7,9 @@ On BS a gain is that on B and that on the rest, S∖B, in the proportion in whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,6 +29,8 @@ from sci_core.methods import METHODS, SCI5
 OPPONENTS = ("base", "VCD", "TIE")
 PARTS = ("B", "S∖B", "BS", "all")
 REWRITES = ("V1", "V2")
+WORDLESS = ("TIE", "VCD", "M3ID")
+"""Methods that ask no rewording."""
 MOST_FAMILIES = 14
 _WON, _LOST = "#15803d", "#b91c1c"
 
@@ -216,21 +221,100 @@ def answer(subject: Subject) -> str:
 
 
 def _on_the_rest(subject: Subject) -> str:
-    """What becomes of the base's answers on S∖B, and how often a rewording's error is taken."""
-    records, sets = subject.records, subject.sets("any", "rows")
-    rows = sets["S∖B"].to_numpy() & records.ok
-    base, sci5, vcd = (records.correct(name)[rows] for name in ("original", "SCI5", "VCD"))
-    said = records.parsed("SCI5")[rows]
-    spoilt, mended = base & ~sci5, sci5 & ~base
-    reworded = np.any([said == records.parsed(name)[rows] for name in REWRITES], axis=0)
-    reworded &= ~pd.isna(said)  # two answers that cannot be read agree in nothing
+    """What becomes of the base's answers on S∖B, in a sentence."""
+    rows = _rest(subject)
+    base, sci5, vcd = (subject.records.correct(name)[rows] for name in ("original", "SCI5", "VCD"))
     return (
         f"On S∖B the base is right on {number(100 * base.mean(), 1)} % of {len(base):,} rows: SCI5 "
-        f"spoils {spoilt.sum():,} right answers and mends {mended.sum():,} wrong ones. Of the "
-        f"spoilt, {(spoilt & reworded).sum():,} are now what {' or '.join(REWRITES)} says, an "
-        "error that the maximum over the wordings lets in. VCD, which asks no rewording, spoils "
-        f"{(base & ~vcd).sum():,}."
+        f"spoils {(base & ~sci5).sum():,} right answers and mends {(sci5 & ~base).sum():,} wrong "
+        f"ones. VCD, which asks no rewording, spoils {(base & ~vcd).sum():,}."
     )
+
+
+def _rest(subject: Subject) -> np.ndarray:
+    """The test rows of S∖B that were read without an error, a mask."""
+    return subject.sets("any", "rows")["S∖B"].to_numpy() & subject.records.ok
+
+
+DUMMIES = {"SCI5’s dummies alone, τ1 = 1": 1.0, "SCI5’s dummies alone, τ1 = 2": SCI5.tau1}
+"""SCI5 without a rewording, by its τ1: the one that Table 5 gives such a combination, and SCI5's."""
+
+
+def spoilt(subject: Subject) -> pd.DataFrame:
+    """Rows of S∖B on which a method spoils the base's right answer: SCI5, and what asks no rewording.
+
+    Columns `mended` (wrong before, right now), `spoilt`, `reworded` (spoilt, and now what V1 or V2
+    says), `share` (reworded, % of spoilt), `of SCI5’s` (spoilt that SCI5 spoils too) and `of its
+    reworded` (of these, SCI5's that are what V1 or V2 says). A method that was not decoded has no
+    answer to compare, so it has NaN in `reworded` and `share`.
+    """
+    records, rows, lines = subject.records, _rest(subject), {}
+    base = records.correct("original")
+    others = [name for name in WORDLESS if name in records.policies]
+    methods = {name: METHODS[name] for name in ("SCI5", *others)}
+    methods |= {name: replace(SCI5, name=name, textual=(), tau1=tau1)
+                for name, tau1 in DUMMIES.items()}  # fmt: skip
+    lost = {name: rows & base & (subject.right(method) != 1) for name, method in methods.items()}
+    taken = {name: gone & _as_reworded(subject, name) for name, gone in lost.items()
+             if name in records.policies}  # fmt: skip
+    for name, gone in lost.items():
+        n, reworded = int(gone.sum()), taken[name].sum() if name in taken else np.nan
+        lines[name] = {
+            "mended": int((rows & ~base & (subject.right(methods[name]) == 1)).sum()),
+            "spoilt": n,
+            "reworded": reworded,
+            "share": 100 * reworded / n if n else np.nan,
+            "of SCI5’s": int((gone & lost["SCI5"]).sum()),
+            "of its reworded": int((gone & taken["SCI5"]).sum()),
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def _as_reworded(subject: Subject, policy: str) -> np.ndarray:
+    """Where a decoded method says what a rewording alone says; an unread answer says nothing."""
+    said = subject.records.parsed(policy)
+    same = np.any([said == subject.records.parsed(name) for name in REWRITES], axis=0)
+    return same & ~pd.isna(said)
+
+
+def spoilt_table(subject: Subject) -> Table:
+    """`spoilt` as a table."""
+    frame = spoilt(subject)
+    counts = frame.drop(columns="share").map(lambda n: MISSING if pd.isna(n) else f"{int(n):,}")
+    columns = {
+        "mended": counts["mended"],
+        "spoilt": counts["spoilt"],
+        "now as V1 or V2": counts["reworded"],
+        "% of spoilt": [number(share, 1) for share in frame["share"]],
+        "spoilt by SCI5 too": counts["of SCI5’s"],
+        "and by it as V1 or V2": counts["of its reworded"],
+    }
+    caption = f"{subject.shown}: right answers of the base on S∖B that a method spoils, rows"
+    return Table(f"{subject.name}-spoilt", pd.DataFrame(columns), caption)
+
+
+def spoilt_sentence(subject: Subject) -> str:
+    """Whether the spoilt answers that a rewording gives too are the rewordings' doing, in Markdown."""
+    table = spoilt(subject)
+    others = table.loc[table.index.isin(WORDLESS), "share"].dropna()
+    n, reworded = (int(table.at["SCI5", name]) for name in ("spoilt", "reworded"))
+    if not n or others.empty:
+        return ""
+    shares = list(dict.fromkeys(number(share, 1) for share in (others.min(), others.max())))
+    alone = [f"{table.at[name, 'of its reworded']:,}" for name in DUMMIES]
+    return (
+        f"**{subject.shown}.** Of the {n:,} right answers that SCI5 spoils on S∖B, {reworded:,} "
+        f"({number(table.at['SCI5', 'share'], 1)} %) are now what V1 or V2 says. That does not show "
+        f"that a wording spoilt them: of those that {_named(list(others.index))} spoil there, "
+        f"{' to '.join(shares)} % are what V1 or V2 says too, and these methods read no rewording. "
+        f"SCI5’s two dummies alone already spoil {alone[0]} (τ1 = 1) or {alone[1]} (τ1 = 2) of the "
+        f"{reworded:,}."
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """ "TIE, VCD and M3ID"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def mix_sentence(subject: Subject) -> str:
