@@ -6,13 +6,14 @@
 # have a cause that we control. This project draws the scenes: boats on a sea, sheep in a field,
 # cups in a kitchen. Every attribute that a question can ask about has a *usual* value.
 #
-# Training draws the usual value more often than the others, which gives a model a language prior
-# to lean on. Evaluation asks as often about unusual values, where the prior is wrong. Most of the
+# Training draws the usual value more often than the others, which gives a model a language prior to
+# lean on. Evaluation asks as often about unusual values, where the prior is wrong. Most of the
 # training shows the original instruction. Its last stage shows instructions put together by lot in
 # both languages, and empty pictures, some of them static; never the paper's own sentences, nor its
-# dummies. That stage was revised until pilots read a rewording as they read the original, nothing in
-# a dummy, and about as much as the paper's models ({doc}`conditions`). No method was decoded on a
-# pilot, so nothing there was tuned on how SCI scores.
+# dummies. That stage was revised until pilots were right on a rewording as often as on the
+# original, read nothing in a dummy, and were right about as often as the paper's models
+# ({doc}`conditions`). No method was decoded on a pilot, so nothing there was tuned on how SCI
+# scores.
 #
 # **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
 # where the answer is the usual one) and lean on habit (they are right less often where it is not).

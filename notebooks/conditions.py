@@ -57,8 +57,9 @@ figures.show(
 # of the same design, is right on enough of the multiple-choice questions. The words in bold above
 # are of all conditions together. A condition is *met* if its 95 % interval lies within the margin,
 # *not met* if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test
-# row takes part in choosing a model. The book's models are judged on all rows of a world that was
-# drawn before theirs and serves nothing else; the {doc}`registration <registration>` names it. A
+# row takes part in choosing a model. The book's models are judged on all rows of the world before
+# theirs, which the {doc}`registration <registration>` names: the results of the first models are of
+# that world, and the recipe was chosen on it by these conditions, but no verdict of today is. A
 # model of yours is judged on its validation rows.
 
 # %%
@@ -115,10 +116,10 @@ fitness.shares_table(by_seed)
 # ## Reading and deviations
 #
 # - The paper states no such condition; its Table 10 shows them met. Margins are ours. They were set
-#   (commit `06f183e`) when the answers of the book's first models were known, and before a model that
-#   was trained to meet them had been judged.
-# - Seeds 1 and 2 are trainings of their own. Seed 0 goes on from the first models, and the length of
-#   that recipe was found on their weights, by these conditions ({doc}`registration`).
+#   (commit `06f183e`) when the answers of the book's first models were known, and before a model
+#   that was trained to meet them had been judged.
+# - Seeds 1 and 2 are trainings of their own. Seed 0 goes on from the first models, and the length
+#   of that recipe was found on their weights, by these conditions ({doc}`registration`).
 #   {doc}`headline_seeds` puts the headline claims to each seed.
 
 # %% [markdown]

@@ -6,8 +6,8 @@
 # Intervals on the other pages say how much a number would move with other *questions*. They say
 # nothing of another *training*: a pocket model trained with another seed, on other pictures of the
 # same world, is another model. So the paper's headline claims {cite:p}`tang2026sci` are put to
-# every training of each model that has records. Seed 0 is the model of nearly all other pages; of the
-# others only the records ship.
+# every training of each model that has records. Seed 0 is the model of nearly all other pages; of
+# the others only the records ship.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -114,7 +114,8 @@ Markdown(other_sets.flattered(apart, margin))
 # - The paper compares with the model as it is. "Taught the form" tells apart what the form of the
 #   answer does and what the rewards do.
 # - **One run, one seed, one model.** The intervals are about claims; they do not say how another
-#   run would end. This page's claim is tested on a run made before the page was.
+#   run would end. The page and its claim were written when a run on the book's first model was
+#   known; the run shown is of the same settings on the model of today (commit `2ed6d73`).
 # - A condition that says yes or no to less than half of the claims has a level here and no
 #   difference.
 # - Existence in AMBER has no question whose answer is yes, so macro F1 has no value there.

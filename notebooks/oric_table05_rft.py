@@ -169,7 +169,8 @@ rft.beside(result)
 #   held-out questions. We then changed the lessons: pairs share one wording, the prompt uses known
 #   words, the first steps are smaller, and yes and no weigh more. We judged these changes by the
 #   model's answers to other lessons. We halved the learning rate of the fine-tuning once, when the
-#   model said yes to everything.
+#   model said yes to everything. All this was done on the book's first model; the run shown is of
+#   the settings found then, on the model of today (commit `2ed6d73`).
 # - Table 5(b) compares with people's answers; the onlooker's labels are no people's. They come from
 #   the picture alone, by a threshold that was set before any answer was scored by it.
 # - Figure 12's prompt means nothing to a model that has never reasoned in words; its answers are

@@ -49,10 +49,11 @@ Markdown(registration.planned())
 # The world was drawn so (`d2a3a19`). The subjects came about otherwise:
 #
 # - **Seed 0 of both families goes on from models whose results were known.** It is 1,600 more steps
-#   on the models of 21 November (`c18b28d`). The predicates were mended (`6105ae7`) with the results
-#   of these models at hand, and of seeds 1 and 2 of 22 November (`d0e46db`). The cards in
-#   `checkpoints/` name the weights: `88e262877b77197c` and `839489421076b606`. So of seed 0 only the
-#   last 1,600 steps, the test world and the noise were new. It is the model of nearly all pages.
+#   on the models of 21 November (`c18b28d`). The predicates were mended (`6105ae7`) with the
+#   results of these models at hand, and of seeds 1 and 2 of 22 November (`d0e46db`). The cards in
+#   `checkpoints/` name the weights: `88e262877b77197c` and `839489421076b606`. So of seed 0 only
+#   the last 1,600 steps, the test world and the noise were new. It is the model of nearly all
+#   pages.
 # - **Seed 0 was trained twice.** The first Qwen2-VL of seed 0, with 1,200 steps, “was meant to be
 #   the model of the book” (`benchmarks/results/pilots/qwen2_vl-standard-seed0-onward.json`). It did
 #   not meet a condition: the rewording V2 cost it 4.0 points on multiple choice. So the recipe was
@@ -80,10 +81,10 @@ Markdown(registration.planned())
 registration.subjects_table(results)
 
 # %% [markdown]
-# *In* names the commit that holds the training or what was found of it; *conditions*, whether all
-# conditions of its own are met on the world before. Trainings whose seeds nobody chooses are under
-# way (`20007ab`, `data_manifests/pocket/recipe-qwen2_vl.yaml` and `recipe-llava_next.yaml`); they
-# are not judged yet.
+# *Commit* is where the training lies, or what was found of it; *conditions*, whether it meets all
+# of its own on the world before. Trainings whose seeds nobody chooses are under way (`20007ab`,
+# `data_manifests/pocket/recipe-qwen2_vl.yaml` and `recipe-llava_next.yaml`); they are not judged
+# yet.
 #
 # ## The book's own claims
 #

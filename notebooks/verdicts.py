@@ -49,8 +49,8 @@ Markdown(
 )
 
 # %% [markdown]
-# Apart from the papers' claims there are those of two pages of the book's own, which were registered
-# before their results ({doc}`registration`; it names the pages whose claims were not):
+# Apart from the papers' claims there are those of two pages of the book's own, which were
+# registered before their results ({doc}`registration`; it names the pages whose claims were not):
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
@@ -124,9 +124,9 @@ for paper in chosen:
 # book's first models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The
 # companions' files say which of their claims were written down after a result. All were mended
 # after all records of those models, and registered (23 November, 19:10) before the models judged
-# here were finished or had answered a question of today's world. But seed 0 of both, which is judged
-# here, goes on from those first models ({doc}`registration`). `sci claims --json` prints the ledger,
-# and the registration.
+# here were finished or had answered a question of today's world. But seed 0 of both, which is
+# judged here, goes on from those first models ({doc}`registration`). `sci claims --json` prints the
+# ledger, and the registration.
 
 # %% [markdown]
 # ## Reading and deviations

@@ -58,8 +58,8 @@ for subject in subjects:
 # ## What made S
 #
 # A row is in S if V1 or V2 changes the base's answer. These lines hold the part of S that lies in B
-# too: there the base is always wrong and SCI5 can only gain, so SCI5 can be level with the base on S
-# and yet lose on S∖B.
+# too: there the base is always wrong and SCI5 can only gain, so SCI5 can be level with the base on
+# S and yet lose on S∖B.
 
 # %% tags=["hide-input"]
 Markdown("\n\n".join(map(why.flipped_sentence, subjects)))

@@ -115,10 +115,10 @@ def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
         (level,) = (line for line in judged["conditions"] if line["id"] == "as-the-paper")
         lines[subject["title"]] = {
             "began from": subject["began"],
-            "in": subject["commit"][:7],
+            "commit": subject["commit"][:7],
             "conditions": judged["fit"],
-            "base less the paper’s, points": with_ends(
-                *(level[end] for end in ("estimate", "low", "high"))
+            "base − paper’s, points": with_ends(
+                *(level[end] for end in ("estimate", "low", "high")), decimals=1
             ),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
@@ -126,7 +126,7 @@ def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
 
 
 def unregistered() -> str:
-    """The other pages that make a claim which no registered file has for them, as links, in Markdown."""
+    """The other pages whose claim stands in no registered file for them, as links, in Markdown."""
     leading = {claim.page for claim in load_claims(own=True) if claim.leads}
     known = {*leading, *BESIDE.values(), "registration"}
     pages = sorted(
@@ -167,11 +167,12 @@ def files_table(folder: Path = PAPER) -> Table:
 
 
 def amendments_table(folder: Path = PAPER) -> Table:
-    """Every amendment: its day, commit, file and reason."""
-    none = {"date": MISSING, "commit": MISSING, "file": "none", "reason": MISSING}
+    """Every amendment: its file, day, commit and reason."""
+    none = {"date": MISSING, "commit": "", "file": "none", "reason": MISSING}
     frame = pd.DataFrame(load_amendments(folder) or [none], columns=list(none)).astype(str)
-    frame = frame.assign(commit=frame["commit"].str[:7])
-    return Table("prose-amendments", frame.set_index("date"), "Amendments")
+    when = (frame["date"] + " " + frame["commit"].str[:7]).str.strip()
+    table = pd.DataFrame({"day and commit": when, "reason": frame["reason"]})
+    return Table("prose-amendments", table.set_index(frame["file"]), "Amendments")
 
 
 def mended_table(results: str | Path) -> Table:

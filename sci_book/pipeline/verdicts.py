@@ -216,11 +216,11 @@ def without_sentence(papers: Collection[str]) -> str:
     n = sum(entry["paper"] in papers for entry in load_without())
     if not n:
         return "Every table and figure has a page."
-    return f"{n} tables and figures have no page; a [table](#what-has-no-page) names each and says why."
+    return f"{n} tables and figures have no page; [a table](#what-has-no-page) says why of each."
 
 
 def completeness(paper: str, frame: pd.DataFrame) -> str:
-    """Whether each table and figure of a paper is in its index, or has a reason for being nowhere."""
+    """Whether each table and figure of a paper is in its index, or has a reason not to be."""
     without = [entry["place"] for entry in load_without() if entry["paper"] == paper]
     named = " ".join([*frame["place"], *without])
     tables = {int(n) for n in re.findall(r"Table (\d+)", named)}

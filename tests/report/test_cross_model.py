@@ -7,8 +7,9 @@ from sci_book.papers.sci.chapters import cross_model, drbench_tables, measures
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline import findings
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.metrics import KINDS
-from sci_book.results.records import write_records
+from sci_book.results.records import read_records, write_records
 from tests.report.drawn_records import drawn_records
 
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
@@ -210,10 +211,38 @@ def test_one_model_alone_transfers_nothing_and_breaks_nothing(folder):
 
 def test_a_model_that_is_not_fit_leaves_the_others_their_verdict(folder, monkeypatch):
     subjects, *_ = read(folder, QWEN, LLAVA, "mine")
-    assert cross_model.asked(subjects) == subjects and not cross_model.not_asked(subjects)
+    assert cross_model.asked(subjects) == subjects and not cross_model.not_asked(subjects, [])
+    assert cross_model.left_out(subjects) == []
     monkeypatch.setattr(chapters.Subject, "fit", property(lambda each: each.name != "mine"))
     assert [each.name for each in cross_model.asked(subjects)] == [QWEN, LLAVA]
-    assert "not put to mine, which" in cross_model.not_asked(subjects)
+    (mine,) = cross_model.left_out(subjects)
+    told = cross_model.not_asked(subjects, ["not comparable", "not comparable"])
+    assert "not put to mine, which" in told and "would be *not comparable* on each" in told
+    table = cross_model.alone_table(mine).frame
+    assert table.index.tolist() == [
+        f"{name}, {kind}" for name in ("V1", "V2", "V3") for kind in ("Overall", "MCQ", "Others")
+    ]
+
+
+def test_the_sisters_failed_rewordings_are_shown():
+    names = [QWEN, LLAVA, "pocket-qwen2vl-small"]
+    subjects = chapters.subjects(names, FROZEN_RECORDS)
+    (sister,) = cross_model.left_out(subjects)
+    assert sister.name == "pocket-qwen2vl-small"
+    table = cross_model.alone_table(sister).frame
+    judged = read_records(FROZEN_RECORDS / "conditions" / f"{sister.name}.parquet")
+    for name in ("V1", "V2", "V3"):
+        for kind in ("Overall", "MCQ", "Others"):
+            rows = judged.ok & (judged.frame["kind"].eq(kind).to_numpy() | (kind == "Overall"))
+            original, reworded = (100 * judged.correct(x)[rows].mean() for x in ("original", name))
+            line = table.loc[f"{name}, {kind}"]
+            assert line["original right, %"] == f"{original:.1f}"
+            assert line["reworded right, %"] == f"{reworded:.1f}"
+            assert line["condition"] == ("met" if kind == "Others" else "not met")
+    assert table.loc["V1, Overall", ["original right, %", "reworded right, %"]].tolist() == [
+        "72.1", "67.5",
+    ]  # fmt: skip
+    assert "(rewording not met)" in cross_model.not_asked(subjects, ["not comparable"])
 
 
 def test_subsets_without_a_row_are_empty_cells(two):

@@ -68,7 +68,9 @@ def cited():
 def test_every_commit_that_is_cited_is_in_the_history(history):
     commits = list(cited())
     assert len({commit for _, commit in commits}) > 15
-    assert {"registration.py", "01_pocket_world.py", "conditions.py"} <= {name for name, _ in commits}
+    assert {"registration.py", "01_pocket_world.py", "conditions.py"} <= {
+        name for name, _ in commits
+    }
     for name, commit in commits:
         kind = git("cat-file", "-t", commit)
         assert kind == b"commit\n", f"{name} cites {commit}"
@@ -135,7 +137,9 @@ def test_a_subject_began_from_what_is_said(subject, history):
 
 
 def test_the_page_tells_of_the_subjects_what_the_files_say():
-    page = " ".join((ROOT / "notebooks/registration.py").read_text("utf-8").replace("\n#", "").split())
+    page = " ".join(
+        (ROOT / "notebooks/registration.py").read_text("utf-8").replace("\n#", "").split()
+    )
     table = registration.subjects_table(RESULTS).frame
     level = {}
     for subject in SUBJECTS:
@@ -223,7 +227,7 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
     assert "starts from another file" in registration.departures(folder)[0]
     table = registration.amendments_table(folder).frame
     assert table["reason"].tolist() == ["because"] * 2
-    assert table["commit"].tolist() == ["0" * 7] * 2
+    assert table["day and commit"].tolist() == ["2026-11-24 0000000"] * 2
     assert registration.files_table(folder).frame["amendments"].tolist() == ["2"]
     assert json.dumps(registration.as_values(folder))
 

@@ -1,17 +1,20 @@
 """The index: every table and figure leads to a page, and says what that page says."""
 
+import re
 from dataclasses import replace
 
 import nbformat
 import pandas as pd
 import pytest
 
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.tables import MISSING
 from sci_book.pipeline import verdicts
 from sci_book.pipeline.claims import Claim
 from sci_book.pipeline.ledger import Finding
 from sci_book.resources import ROOT
 from sci_book.results.statistics import Interval
+from tests.probes.printed_tables import PAPERS_NEEDED, paper_text
 
 
 def notebook(path, *texts):
@@ -147,6 +150,43 @@ def test_a_table_that_is_left_out_makes_the_index_incomplete():
     assert verdicts.completeness("sci", frame) == "holds"
     for gone in ("Table 7", "Table 10", "Figure 2", "Figures 3, 4, 5"):
         assert verdicts.completeness("sci", frame[frame["place"] != gone]) == "fails"
+
+
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_a_place_without_page_or_reason_makes_the_index_incomplete(paper, monkeypatch):
+    frame = pd.DataFrame(verdicts.load_index(paper))
+    assert verdicts.completeness(paper, frame) == "holds"
+    reasons = verdicts.load_without()
+    for gone in (entry for entry in reasons if entry["paper"] == paper):
+        left = [entry for entry in reasons if entry is not gone]
+        with monkeypatch.context() as patch:
+            patch.setattr(verdicts, "load_without", lambda left=left: left)
+            assert verdicts.completeness(paper, frame) == "fails", gone["place"]
+
+
+def test_what_has_no_page_is_named_with_its_reason():
+    every = verdicts.without_table(list(PAPERS)).frame
+    assert len(every) == len(verdicts.load_without()) and (every != "").all(axis=None)
+    for named in ("ORIC, Figure 4", "ORIC, Figure 13", "MetaRA, Figure 1"):
+        assert named in every.index
+    assert verdicts.without_sentence(list(PAPERS)).startswith(f"{len(every)} tables and figures")
+    assert verdicts.without_sentence(["sci"]) == "Every table and figure has a page."
+    assert "none" in verdicts.without_table(["sci"])._repr_html_()
+    for paper in PAPERS:  # nothing has both
+        places = {entry["place"] for entry in verdicts.load_index(paper)}
+        without = {entry["place"] for entry in verdicts.load_without() if entry["paper"] == paper}
+        assert not places & without
+
+
+@PAPERS_NEEDED
+@pytest.mark.parametrize(("number", "paper"), list(enumerate(PAPERS)))
+def test_the_tables_and_figures_of_a_paper_are_those_of_its_captions(number, paper):
+    text = paper_text(f"{number:03}")
+    roman = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
+    figures = {int(n) for n in re.findall(r"\b(?:Figure|Fig\.) (\d+)[.:] ?\W*(?:[A-Z]|a\))", text)}
+    tables = {int(n) for n in re.findall(r"\bTable (\d+)[.:] ?\W*[A-Z]", text)}
+    tables |= {roman.index(n) + 1 for n in re.findall(r"\bTABLE ([IVX]+): ", text)}
+    assert figures == PAPERS[paper].figures and tables == PAPERS[paper].tables
 
 
 def test_what_is_ours_stands_apart_from_the_papers(pages):

@@ -79,9 +79,9 @@ def not_asked(subjects: Subjects, verdicts: Iterable[str]) -> str:
     words = " or ".join(f"*{word}*" for word in sorted(set(verdicts)))
     return (
         f"The claim is not put to {' nor to '.join(reasons)}; its lines stand in the tables below. "
-        f"Put to every model shown, the claims of this page would be {words} on each. The rule that "
-        "leaves a model out came in one commit with the results of the book’s models, and is an "
-        "[amendment](registration.html)."
+        f"Put to every model shown, the claims of this page would be {words} on each. The rule "
+        "that leaves a model out came in one commit with the results of the book’s models, and is "
+        "an [amendment](registration.html)."
     )
 
 
@@ -94,10 +94,10 @@ def alone_table(subject: Subject) -> Table:
         rows = records.ok & of_kind(replace(subject, records=records), line.group)
         if spec["split"] != "all":
             rows &= split(records) == spec["split"]
-        right = {name: 100 * records.correct(name)[rows].mean() for name in ("original", line.input)}
+        original, reworded = (records.correct(name)[rows] for name in ("original", line.input))
         lines[f"{line.input}, {line.group}"] = {
-            "original right, %": number(right["original"], 1),
-            "reworded right, %": number(right[line.input], 1),
+            "original right, %": number(100 * original.mean(), 1),
+            "reworded right, %": number(100 * reworded.mean(), 1),
             "difference, points": with_ends(line.estimate, line.low, line.high, 1),
             "allowed": f"± {number(line.margin, 0)}",
             "condition": line.state,

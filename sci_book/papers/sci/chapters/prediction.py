@@ -94,7 +94,7 @@ def trainings_table(known: pd.DataFrame) -> Table:
     lines = {
         f"{line.shown}, seed {line.seed}": {
             "may be asked": "yes" if line.fit else "no",
-            "conditions not met": line.lacks or "none",
+            "not met or undecided": line.lacks or "none",
             "B, % of BS": number(100 * line.share),
             "gain on B": number(line.B),
             "gain on S∖B": number(line.rest),

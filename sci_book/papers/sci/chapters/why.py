@@ -237,11 +237,11 @@ def _rest(subject: Subject) -> np.ndarray:
 
 
 DUMMIES = {"SCI5’s dummies alone, τ1 = 1": 1.0, "SCI5’s dummies alone, τ1 = 2": SCI5.tau1}
-"""SCI5 without a rewording, by its τ1: the one that Table 5 gives such a combination, and SCI5's."""
+"""SCI5 without a rewording, by τ1: the one that Table 5 gives such a combination, and SCI5's."""
 
 
 def spoilt(subject: Subject) -> pd.DataFrame:
-    """Rows of S∖B on which a method spoils the base's right answer: SCI5, and what asks no rewording.
+    """Rows of S∖B on which a method spoils the base's right answer, SCI5 or one without rewordings.
 
     Columns `mended` (wrong before, right now), `spoilt`, `reworded` (spoilt, and now what V1 or V2
     says), `share` (reworded, % of spoilt), `of SCI5’s` (spoilt that SCI5 spoils too) and `of its
@@ -286,15 +286,15 @@ def spoilt_table(subject: Subject) -> Table:
         "spoilt": counts["spoilt"],
         "now as V1 or V2": counts["reworded"],
         "% of spoilt": [number(share, 1) for share in frame["share"]],
-        "spoilt by SCI5 too": counts["of SCI5’s"],
-        "and by it as V1 or V2": counts["of its reworded"],
+        "SCI5 spoils too": counts["of SCI5’s"],
+        "and then says V1’s or V2’s": counts["of its reworded"],
     }
     caption = f"{subject.shown}: right answers of the base on S∖B that a method spoils, rows"
     return Table(f"{subject.name}-spoilt", pd.DataFrame(columns), caption)
 
 
 def spoilt_sentence(subject: Subject) -> str:
-    """Whether the spoilt answers that a rewording gives too are the rewordings' doing, in Markdown."""
+    """Whether the spoilt answers that a rewording gives too are its doing, in Markdown."""
     table = spoilt(subject)
     others = table.loc[table.index.isin(WORDLESS), "share"].dropna()
     n, reworded = (int(table.at["SCI5", name]) for name in ("spoilt", "reworded"))
@@ -304,11 +304,11 @@ def spoilt_sentence(subject: Subject) -> str:
     alone = [f"{table.at[name, 'of its reworded']:,}" for name in DUMMIES]
     return (
         f"**{subject.shown}.** Of the {n:,} right answers that SCI5 spoils on S∖B, {reworded:,} "
-        f"({number(table.at['SCI5', 'share'], 1)} %) are now what V1 or V2 says. That does not show "
-        f"that a wording spoilt them: of those that {_named(list(others.index))} spoil there, "
-        f"{' to '.join(shares)} % are what V1 or V2 says too, and these methods read no rewording. "
-        f"SCI5’s two dummies alone already spoil {alone[0]} (τ1 = 1) or {alone[1]} (τ1 = 2) of the "
-        f"{reworded:,}."
+        f"({number(table.at['SCI5', 'share'], 1)} %) are now what V1 or V2 says. That does not "
+        f"show that a wording spoilt them: of those that {_named(list(others.index))} spoil "
+        f"there, {' to '.join(shares)} % are what V1 or V2 says too, and these methods read no "
+        f"rewording. SCI5’s two dummies alone already spoil {alone[0]} (τ1 = 1) or {alone[1]} "
+        f"(τ1 = 2) of the {reworded:,}."
     )
 
 
