@@ -77,8 +77,8 @@ ledger.summary(findings).fold()
 # %% [markdown]
 # ## What has no page
 
-# %%
-verdicts.without_table(chosen).fold()
+# %% tags=["hide-input"]
+Markdown(verdicts.without_lines(chosen))
 
 # %% [markdown]
 # ## Every part of every claim

@@ -16,7 +16,7 @@ from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, VERDICTS, Table
+from sci_book.papers.shared.tables import MISSING, VERDICTS
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.pipeline.titles import PageError, title_of
@@ -197,26 +197,20 @@ def load_without() -> list[dict[str, str]]:
     return read_yaml(PAPER / "without_page.yaml")
 
 
-def without_table(papers: Collection[str]) -> Table:
-    """What some papers print that has no page here, with the reason."""
-    lines = {
-        f"{PAPERS[entry['paper']].title}, {entry['place']}": {
-            "what is there": entry["what"],
-            "why it has no page": entry["why"].replace("`", ""),
-        }
+def without_lines(papers: Collection[str]) -> str:
+    """What some papers print that has no page here, with the reason, a line each, in Markdown."""
+    lines = [
+        f"- {PAPERS[entry['paper']].title}, {entry['place']} ({entry['what']}): {entry['why']}."
         for entry in load_without()
         if entry["paper"] in papers
-    }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-without-page", frame, "Tables and figures without a page")
+    ]
+    return "\n".join(lines) or "Nothing."
 
 
 def without_sentence(papers: Collection[str]) -> str:
-    """How many tables and figures of some papers have no page."""
+    """How many places of some papers, with tables and figures, have no page."""
     n = sum(entry["paper"] in papers for entry in load_without())
-    if not n:
-        return "Every table and figure has a page."
-    return f"{n} tables and figures have no page; [a table](#what-has-no-page) says why of each."
+    return f"{n} further places have no page ([why](#what-has-no-page))." if n else ""
 
 
 def completeness(paper: str, frame: pd.DataFrame) -> str:
