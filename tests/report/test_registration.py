@@ -55,14 +55,19 @@ def test_the_registered_commit_holds_the_registered_files(file, history):
 
 
 def cited():
-    """Every commit that a page, the changelog or a file of the registration names, by its file."""
+    """Every commit that a page, the changelog or a file of the registration names, by its file.
+
+    A paragraph that names another repository cites that one's.
+    """
     pages = [*(ROOT / "notebooks").glob("*.py"), *(ROOT / "book").glob("*.md")]
     texts = [*pages, ROOT / "CHANGELOG.md", *PAPER.glob("registration*.yaml")]
     texts += [PAPER / name for name in (registration.AMENDMENTS, registration.SUBJECTS)]
     named = r"`([0-9a-f]{7}|[0-9a-f]{40})`|^ *commit: ([0-9a-f]+)$"
     for path in texts:
-        for found in re.finditer(named, path.read_text(encoding="utf-8"), re.MULTILINE):
-            yield path.name, found[1] or found[2]
+        paragraphs = re.split(r"\n#?\n", path.read_text(encoding="utf-8"))
+        for paragraph in (text for text in paragraphs if "github.com/" not in text):
+            for found in re.finditer(named, paragraph, re.MULTILINE):
+                yield path.name, found[1] or found[2]
 
 
 def test_every_commit_that_is_cited_is_in_the_history(history):
