@@ -10,7 +10,7 @@ from transformers.generation.logits_process import SuppressTokensLogitsProcessor
 
 from sci_core import SCI5, PrefixCache, generate, load_model, scores
 from sci_core.engine.decoding import Decoding, decode
-from sci_core.engine.questions import Question, ask, round_images, when_needed
+from sci_core.engine.questions import Question, ask, round_images
 from sci_core.families.settings import GenerationSettings, Rules
 from tests import tiny
 
@@ -138,7 +138,7 @@ def test_forbidden_tokens_leave_before_the_constraint(family, engine):
         Question(image, prompt, tuple(texts))
         for image, prompt, texts in zip(images, prompts, rewrites, strict=True)
     ]
-    shown = round_images(asked, SCI5.visual, "wrap", when_needed(model.processor))
+    shown = round_images(model.processor, asked, SCI5.visual, "wrap")
     prepared = ask(model.processor, asked, shown)
     answers = {}
     for gate in (True, False):

@@ -1,20 +1,24 @@
 """The store of prefixes: bounded by bytes, least recently used first, black pictures last."""
 
 import itertools
+import json
 import random
 from collections import Counter
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sci_core import SCI5, PrefixCache, generate, sci
+import tests.soak
+from sci_core import SCI5, PrefixCache, Question, generate, sci, start
 from sci_core.families.prefix_cache import Prefix
 from tests import tiny
 
 PROMPT = "Is there a dog? Please answer yes or no."
+SIDE = st.integers(2, 130)
 
 
 def prefix(slots):
@@ -146,30 +150,134 @@ def one_black_at_a_time(model, image):
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)
-def test_black_is_known_by_the_shape_of_the_picture_it_stands_for(kind):
-    """Equal shapes, equal black pictures: it takes the size of neither."""
-    model = tiny.load(kind)
+def test_pictures_of_one_content_are_one_to_the_model(kind):
+    """Equal contents, equal image tokens, features and positions: so a prefix may be shared."""
+    model = tiny.load(kind, "float64")
     made = {}
-    for width, height in itertools.product((40, 43, 56, 57, 80, 120), repeat=2):
-        shown = Image.effect_noise((width, height), 50).convert("RGB")
-        shape = model.processor.prepare(shown).shape
-        black = model.processor.prepare(Image.new("RGB", shown.size))
-        assert black.shape == shape
-        for name, values in made.setdefault(shape, black).inputs.items():
-            assert torch.equal(values, black.inputs[name])
-    # What LLaVA-NeXT's kind makes of a picture depends on its size in pixels.
-    assert len(made) < 36 or "image_sizes" in black.inputs
+    sizes = itertools.product((40, 43, 56, 57, 80, 120), repeat=2)
+    for size in [*sizes, (7, 5), (3, 100), (250, 90)]:
+        black = model.processor.prepare(Image.new("RGB", size))
+        ids = (1, *black.ids, 2)
+        now = model.encode([black])[0], model.positions(ids, black)
+        features, positions = made.setdefault((black.content, ids), now)
+        assert torch.equal(features, now[0]) and torch.equal(positions, now[1])
+    assert len(made) < 30 or kind == "llava_padded"  # whose padding differs from size to size
 
 
-@pytest.mark.parametrize("kind", ["llava", "qwen2_vl"])
-def test_sizes_that_become_one_shape_share_black(kind, black_reads):
+@pytest.mark.parametrize("kind", ["llava", "llava_next", "llava_onevision", "qwen2_vl", "internvl"])
+def test_sizes_that_become_one_content_share_black(kind, black_reads):
+    """In one batch or several, and black is prepared once a size, not once a question."""
     model = tiny.load(kind)
-    images = [Image.effect_noise((56, 56 + k), 50).convert("RGB") for k in range(4)]
-    shapes = {model.processor.prepare(image).shape for image in images}
-    assert len(shapes) < len(images)
+    sizes = [(56, 56 + k) for k in range(4)] + [(640, 480), (320, 240), (160, 120), (321, 240)]
+    images = [Image.effect_noise(size, 50).convert("RGB") for size in sizes]
+    contents = {model.processor.prepare(Image.new("RGB", size)).content for size in sizes}
+    assert len(contents) <= len(sizes) // 2
+    store = PrefixCache(constants_only=True)
     counts = black_reads(model)
-    generate(model, images, [PROMPT] * 4, sci(1, 0), 1, gate=False, batch_size=1)
-    assert counts["black"] == len(shapes)
+    for batch_size in (8, 1):
+        prompts = [PROMPT] * len(images)
+        how = {"gate": False, "batch_size": batch_size, "prefixes": store}
+        generate(model, images, prompts, sci(1, 0), 1, **how)
+        assert counts["black"] == len(contents) == len(store)
+
+
+def padded(**more):
+    return "llava", {"image_processor_type": "LlavaImageProcessor", "do_pad": True, **more}
+
+
+TO_32 = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}}
+MEANS = {"image_mean": [0.9, 0.1, 0.4], "image_std": [0.3, 0.2, 0.1]}
+PIXELS = {
+    "padded to a square with the mean colour": padded(**TO_32),
+    "padded with a colour of its own": padded(**TO_32, **MEANS),
+    "padded, not cropped": padded(size={"height": 32, "width": 32}, do_center_crop=False),
+    "cropped from larger": ("llava", {**TO_32, "size": {"shortest_edge": 50}}),
+    "cropped from smaller, so padded with black": (
+        "llava",
+        {**TO_32, "size": {"shortest_edge": 20}, **MEANS},
+    ),
+    "not resized": ("llava", {**TO_32, "do_resize": False}),
+    "not normalised": ("llava", {**TO_32, "do_normalize": False}),
+    "tiles of other colours": ("llava_next", MEANS),
+    "tiles, packed": ("llava_onevision", MEANS),
+    "tiles without a thumbnail's place": ("internvl", {"max_patches": 2, **MEANS}),
+    "one square for all": ("smolvlm", {"do_image_splitting": False}),
+    "grids": ("qwen2_5_vl", MEANS),
+}
+
+
+@pytest.fixture
+def with_pixels(monkeypatch, tmp_path):
+    """A tiny model whose image processor has other settings."""
+
+    def make(kind, settings):
+        model = tiny.load(kind, "float64")
+        pixels = {**tiny.KINDS[kind].pixels, **settings}
+        (tmp_path / "preprocessor_config.json").write_text(json.dumps(pixels))
+        processor = transformers.AutoImageProcessor.from_pretrained(tmp_path, backend="pil")
+        monkeypatch.setattr(model.processor, "image_processor", processor)
+        return model
+
+    return make
+
+
+@pytest.mark.parametrize("pixels", PIXELS)
+def test_no_answer_depends_on_the_other_pictures_however_they_are_preprocessed(pixels, with_pixels):
+    """Black of one size is not taken for that of another that it differs from."""
+    model = with_pixels(*PIXELS[pixels])
+
+    @tests.soak.examples(5)
+    @given(st.lists(st.tuples(SIDE, SIDE), min_size=2, max_size=4), st.randoms())
+    def holds(sizes, generator):
+        store = PrefixCache()
+        asked = [
+            Question(tiny.random_image(generator).resize(size), tiny.random_prompt(generator))
+            for size in sizes
+        ]
+        rounds = ("original", "black", "noise500")
+        slow = start(model, asked, rounds, "sequential").logits
+        together = start(model, asked, rounds, prefixes=store).logits
+        torch.testing.assert_close(together, slow, atol=1e-9, rtol=0)
+        for number, question in enumerate(asked):
+            (alone,) = start(model, [question], rounds, prefixes=store).logits.unbind(dim=1)
+            torch.testing.assert_close(alone, slow[:, number], atol=1e-9, rtol=0)
+
+    holds()
+
+
+CHANGES = {
+    "do_normalize": ("llava", False),
+    "image_mean": ("qwen2_vl", (0.2, 0.3, 0.9)),
+    "do_rescale": ("internvl", False),
+    "resample": ("llava_next", 0),
+    "size": ("qwen3_vl", {"shortest_edge": 1024, "longest_edge": 2048}),
+    "image_std": ("smolvlm", [0.1, 0.2, 0.3]),
+}
+
+
+@pytest.mark.parametrize("setting", CHANGES)
+def test_a_kept_store_is_not_stale_when_the_image_processor_is_changed_in_place(
+    setting, with_pixels
+):
+    kind, value = CHANGES[setting]
+    model = with_pixels(kind, {})
+    images, prompts = tiny.random_questions(random.Random(setting), 3)
+    asked = [Question(*pair) for pair in zip(images, prompts, strict=True)]
+    rounds = ("original", "black", "noise500")
+    store = PrefixCache()
+    before = start(model, asked, rounds, prefixes=store).logits
+    old = getattr(model.processor.image_processor, setting)
+    made = type(model.processor.image_processor)(**{setting: value})
+    setattr(model.processor.image_processor, setting, getattr(made, setting))
+    after = start(model, asked, rounds, prefixes=store).logits
+    slow = start(model, asked, rounds, "sequential").logits
+    torch.testing.assert_close(after, slow, atol=1e-9, rtol=0)
+    assert (after - before).abs().max() > 1e-6
+    setattr(model.processor.image_processor, setting, old)
+    misses = store.misses
+    again = start(model, asked, rounds, prefixes=store).logits
+    assert store.misses == misses  # what was kept of the settings as they were
+    torch.testing.assert_close(again, before, atol=1e-9, rtol=0)
 
 
 def test_black_of_every_size_is_read_once_where_the_store_holds_one(black_reads):

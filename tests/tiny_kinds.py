@@ -300,6 +300,18 @@ KINDS = {
             "crop_size": {"height": 32, "width": 32},
         },
     ),
+    "llava_padded": Kind(  # to a square with the mean colour, as LLaVA-1.5's own code does
+        LLAMA,
+        LLAMA_ROLES,
+        VICUNA_TEMPLATE,
+        _llava,
+        {
+            "image_processor_type": "LlavaImageProcessor",
+            "do_pad": True,
+            "size": {"shortest_edge": 32},
+            "crop_size": {"height": 32, "width": 32},
+        },
+    ),
     "llava_next": Kind(LLAMA, LLAMA_ROLES, VICUNA_TEMPLATE, _llava_next, NEXT_PIXELS),
     "llava_next_mistral": Kind(
         LLAMA,

@@ -20,7 +20,7 @@ from sci_book.run.layout import Plan
 from sci_book.run.runner import default_workers
 from sci_book.run.shards import SAMPLE_ERRORS, evaluate_rows, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
-from sci_core.engine.questions import ask, round_images, split_rounds, when_needed
+from sci_core.engine.questions import ask, round_images, split_rounds
 from sci_core.families.models import check_checkpoint
 from sci_core.families.named import check_choice
 from sci_core.families.precision import DTYPES, own_dtype
@@ -151,7 +151,7 @@ def _slots(plan: Plan, row: Row) -> tuple[int, int]:
     try:
         question, rounds, _ = pose(row, plan)
         _, visual = split_rounds(rounds)
-        images = round_images([question], visual, plan.noise, when_needed(processor))
+        images = round_images(processor, [question], visual, plan.noise)
         (asked,) = ask(processor, [question], images)
     except SAMPLE_ERRORS:
         return 0, 0

@@ -70,7 +70,7 @@ def evaluate(
         methods: presets by name, or any `Method`; "base" is always there, as the original round.
         batch_size: questions at a time; part of the stamp, for it may turn a near-tie.
         max_new_tokens: of every answer; by default 64 of a free one (a caption) and 8 of any other.
-        top: how many tokens of each round, and of VC, a record keeps.
+        top: how many tokens of each round, and of VC, a record keeps beside those decoded.
         noise: where a dummy picture's noise is added (`engine.start`).
         record: "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
             which short answers need not read every round at every step. The answers are the same.

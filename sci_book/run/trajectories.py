@@ -7,7 +7,7 @@ one of them needs it. Most questions keep a single node: all policies cost littl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -90,7 +90,7 @@ def decode(
 
     Args:
         rounds: names of the rounds, "original" first; every method's rounds must be among them.
-        top: how many tokens of each round a node keeps.
+        top: how many tokens of each round a node keeps, beside those that a policy chose.
         record_all: for each question, whether to keep every node or the first alone.
         noise: where noise is added (`engine.start`).
         prefixes: a store shared with other batches.
@@ -111,13 +111,14 @@ def decode(
     reads |= {method.name: [rounds.index(name) for name in method.rounds] for method in methods}
     nodes = [_Open(number, (), list(reads)) for number in range(len(questions))]
     for step in range(max_new_tokens):
+        chosen = _choices(state, nodes, reads, methods, step, rules)
         wanted = [k for k, node in enumerate(nodes) if step == 0 or record_all[node.question]]
         if wanted:
             written = [nodes[place].prefix for place in wanted]
-            recorded = summarise(state.logits[:, wanted], rounds, top, written)
+            decoded = [{chosen[policy, k] for policy in nodes[k].policies} for k in wanted]
+            recorded = summarise(state.logits[:, wanted], rounds, top, written, decoded)
             for place, node in zip(wanted, recorded, strict=True):
                 answers[nodes[place].question].nodes.append(node)
-        chosen = _choices(state, nodes, reads, methods, step, rules)
         children: list[_Open] = []
         parents: list[int] = []
         for place, node in enumerate(nodes):
@@ -155,12 +156,17 @@ class _Open(NamedTuple):
 
 
 def summarise(
-    logits: Tensor, rounds: Sequence[str], top: int, prefixes: Sequence[tuple[int, ...]]
+    logits: Tensor,
+    rounds: Sequence[str],
+    top: int,
+    prefixes: Sequence[tuple[int, ...]],
+    decoded: Sequence[Collection[int]],
 ) -> list[Node]:
-    """Keep of `logits [rounds, nodes, vocab]` the union of every round's and VC's `top` tokens.
+    """Keep of `logits [rounds, nodes, vocab]` every round's and VC's `top` tokens, and some more.
 
-    VC is the original minus the mean of all visual rounds. The bounds in `outside` let a sweep
-    prove, for any method over these rounds, that its winner is among the kept tokens.
+    These are what a policy chose at the node, `decoded`: a method may choose what no round ranks
+    high. VC is the original minus the mean of all visual rounds. The bounds in `outside` let a
+    sweep prove, for any method over these rounds, that its winner is among the kept tokens.
     """
     textual = sum(not is_visual(name) for name in rounds)
     gaps = logits[0] - logits[textual:]
@@ -168,6 +174,8 @@ def summarise(
     keep = torch.zeros(logits.shape[1:], dtype=torch.bool, device=logits.device)
     for scores_ in [*logits, *([gaps.mean(dim=0)] if len(gaps) else [])]:
         keep.scatter_(1, scores_.topk(count, dim=-1).indices, True)
+    for node, tokens in enumerate(decoded):
+        keep[node, list(tokens)] = True
     outside = torch.cat([logits[:textual], gaps]).masked_fill(keep, NOTHING_OUTSIDE).amax(dim=-1)
     log_norm = logits.logsumexp(dim=-1)
 

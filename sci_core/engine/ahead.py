@@ -20,7 +20,6 @@ from sci_core.engine.questions import (
     ask,
     prepare_picture,
     round_images,
-    when_needed,
 )
 from sci_core.families.processors import Picture, Processor
 
@@ -43,7 +42,7 @@ def asked_batches(
     """
     if not workers:
         for batch in batches:
-            images = round_images(batch, visual, noise, when_needed(processor))
+            images = round_images(processor, batch, visual, noise)
             yield ask(processor, batch, images)
         return
     leave_if_reading_the_script()
@@ -52,7 +51,8 @@ def asked_batches(
         waiting: deque = deque()
         try:
             for batch in batches:
-                waiting.append((batch, round_images(batch, visual, noise, partial(_submit, pool))))
+                images = round_images(processor, batch, visual, noise, partial(_submit, pool))
+                waiting.append((batch, images))
                 if len(waiting) > BATCHES_AHEAD:
                     yield ask(processor, *waiting.popleft())
             while waiting:

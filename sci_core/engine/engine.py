@@ -24,7 +24,6 @@ from sci_core.engine.questions import (
     prompt_tokens,
     round_images,
     split_rounds,
-    when_needed,
 )
 from sci_core.engine.reading import prefill, read_all
 from sci_core.engine.rounds import Rounds, check_deferred, checked_step
@@ -68,7 +67,7 @@ def start(
     if not questions:
         raise ValueError("No questions: expected at least one.")
     check_questions(questions, textual)
-    images = round_images(questions, visual, noise, when_needed(model.processor))
+    images = round_images(model.processor, questions, visual, noise)
     asked = ask(model.processor, questions, images)
     check_context(model.processor.config, asked, new_tokens)
     return begin_rounds(model, asked, engine, prefixes, deferred)

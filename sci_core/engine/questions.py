@@ -4,7 +4,7 @@ Equal pictures of a batch are one object, prepared once: when it is first looked
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -50,20 +50,25 @@ class Question:
 class RoundImage:
     """A picture as a round shows it, prepared when it is first looked at; `key` says which.
 
-    Black is the same for all pictures of one preprocessed shape: its key is the shape of the one it
-    stands for, known once that is prepared.
+    The key of a constant picture is what it is to the model, so that several sizes may share one;
+    `contents`, if given, remembers that by name and size, so that it is prepared once a size.
     """
 
     def __init__(
-        self, key: tuple, prepare: Callable[[], Picture], standing_for: "RoundImage | None" = None
+        self,
+        key: tuple,
+        prepare: Callable[[], Picture],
+        contents: MutableMapping[tuple, bytes] | None = None,
     ):
-        self._key, self._prepare, self._standing_for = key, prepare, standing_for
+        self._key, self._prepare, self._contents = key, prepare, contents
 
     @cached_property
     def key(self) -> tuple:
-        if self._standing_for is None:
+        if self._contents is None or not self.constant:
             return self._key
-        return (self._key[0], self._standing_for.picture.shape)
+        if self._key not in self._contents:
+            self._contents[self._key] = self.picture.content
+        return (self._key[0], self._contents[self._key])
 
     @property
     def constant(self) -> bool:
@@ -74,10 +79,6 @@ class RoundImage:
     def shrunk(self) -> bool:
         """Whether it is smaller than the question's picture, with image tokens of its own."""
         return shrinks(self._key[0])
-
-    def standing_for(self, original: "RoundImage") -> "RoundImage":
-        """Return the same picture as a dummy of this one."""
-        return RoundImage(self._key, partial(getattr, self, "picture"), original)
 
     @cached_property
     def picture(self) -> Picture:
@@ -143,15 +144,19 @@ def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> No
 
 
 def round_images(
+    processor: Processor,
     questions: Sequence[Question],
     visual: Sequence[str],
     noise: Noise,
-    prepare: Callable[[Image.Image, str, Noise], Callable[[], Picture]],
+    prepare: Callable[[Image.Image, str, Noise], Callable[[], Picture]] | None = None,
 ) -> list[list[RoundImage]]:
     """Return each question's picture, then its dummies; equal pictures are one object.
 
-    `prepare(image, round, noise)` returns what will return the preprocessed picture.
+    `prepare(image, round, noise)` returns what will return the preprocessed picture; by default it
+    is prepared here when it is first looked at.
     """
+    prepare = prepare or partial(partial, prepare_picture, processor)
+    contents = processor.contents
     distinct: dict[tuple, RoundImage] = {}
     images = []
     for question in questions:
@@ -162,16 +167,9 @@ def round_images(
         ]
         for key in keys:
             if key not in distinct:
-                distinct[key] = RoundImage(key, prepare(question.prepared, key[0], noise))
-        original, *dummies = (distinct[key] for key in keys)
-        dummies = [dummy.standing_for(original) if dummy.constant else dummy for dummy in dummies]
-        images.append([original, *dummies])
+                distinct[key] = RoundImage(key, prepare(question.prepared, key[0], noise), contents)
+        images.append([distinct[key] for key in keys])
     return images
-
-
-def when_needed(processor: Processor) -> Callable[..., Callable[[], Picture]]:
-    """Return the `prepare` of `round_images` that works here, when the picture is needed."""
-    return partial(partial, prepare_picture, processor)
 
 
 def ask(

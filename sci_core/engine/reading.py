@@ -105,6 +105,7 @@ def prefill(
     the same to the last bit whatever batch they came with.
     """
     begun: Prefixes = {}
+    owner = (model.identity, model.dtype, model.device)  # the store outlives the batch
     calls: list[list[Read]] = []
     seen: set[tuple] = set()
     for group in groups:
@@ -114,7 +115,7 @@ def prefill(
                 continue
             seen.add(read.key)
             constant = read.round_image.constant
-            stored = store.get(_stored(model, read.key)) if store.keeps(constant) else None
+            stored = store.get((*owner, *read.key)) if store.keeps(constant) else None
             if stored is not None:
                 begun[read.key] = stored
             elif constant:
@@ -132,7 +133,7 @@ def prefill(
         model.hidden(embeddings, pad([read.positions[0] for read in reads]), None, cache)
         for row, read in enumerate(reads):
             begun[read.key] = cache.prefix(row, len(read.plan.prefix))
-            store.put(_stored(model, read.key), begun[read.key], read.round_image.constant)
+            store.put((*owner, *read.key), begun[read.key], read.round_image.constant)
     return features, begun
 
 
@@ -209,8 +210,3 @@ def _features(model: VisionLanguageModel, round_images: Sequence[RoundImage]) ->
         encoded = model.encode([distinct[key].picture for key in keys])
         features |= dict(zip(keys, encoded, strict=True))
     return features
-
-
-def _stored(model: VisionLanguageModel, key: tuple) -> tuple:
-    """The key of a prefix in a store that outlives the batch, and perhaps the model."""
-    return (model.identity, model.dtype, model.device, *key)

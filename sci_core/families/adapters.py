@@ -128,8 +128,15 @@ class LlavaNext(VisionLanguageModel):
 
     family = "llava_next"
 
+    @classmethod
+    def image_tokens(cls, config: Any, inputs: Inputs) -> int:
+        side = config.vision_config.image_size // config.vision_config.patch_size
+        *_, height, width = cls.instead(config, inputs)["image_sizes"]
+        return side * side + height * (width + 1)
+
     @staticmethod
-    def image_tokens(config: Any, inputs: Inputs) -> int:
+    def instead(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
+        """Of the size count the grid of tiles, and the patches left of it without the padding."""
         # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
         from transformers.models.llava_next import modeling_llava_next as llava_next
 
@@ -140,7 +147,7 @@ class LlavaNext(VisionLanguageModel):
         )
         channelless = torch.empty(0, rows * side, columns * side)
         _, height, width = llava_next.unpad_image(channelless, size).shape
-        return side * side + height * (width + 1)
+        return {"image_sizes": (rows, columns, height, width)}
 
     def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         tiles = [{**picture, "pixel_values": picture["pixel_values"][0]} for picture in inputs]

@@ -91,6 +91,11 @@ class VisionLanguageModel(ABC):
         """Return the ids in the placeholder's place: `tokens` image tokens, and any marks."""
         return [config.image_token_id] * tokens
 
+    @staticmethod
+    def instead(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
+        """Return, by name, what of an input the features follow from where not from all of it."""
+        return {}
+
     def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         """Join the inputs of several pictures, as one call of the vision tower takes them."""
         return {name: torch.cat([picture[name] for picture in inputs]) for name in inputs[0]}
@@ -119,9 +124,10 @@ class VisionLanguageModel(ABC):
 
     @property
     def identity(self) -> Hashable:
-        """A key of model and image processor in this process, at no cost."""
+        """A key of model, image processor and its settings in this process, at no cost."""
         parts = (self.hf, self.processor.image_processor)
-        return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
+        known = [_IDENTITIES.setdefault(part, object()) for part in parts if part is not None]
+        return (*known, self.processor.settings)
 
     @cached_property
     def parameters(self) -> int:

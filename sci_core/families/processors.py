@@ -6,7 +6,7 @@ built through `AutoProcessor`, which for some families needs torchvision for vid
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,24 +23,23 @@ class Picture:
             (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`).
         tokens: how many image tokens it has.
         ids: what stands for it in a prompt: the image tokens, and in some families marks.
+        instead: by name, what counts of an input where not all of it does (see `content`).
     """
 
     inputs: Mapping[str, Tensor]
     tokens: int
     ids: tuple[int, ...] = ()
+    instead: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @cached_property
-    def shape(self) -> tuple:
-        """All but the pixels' values; pictures of one shape have the same black dummy."""
-        parts = [
-            (name, tuple(value.shape), b"" if name == "pixel_values" else _digest(value))
-            for name, value in sorted(self.inputs.items())
-        ]
-        return (*parts, self.ids)
-
-
-def _digest(values: Tensor) -> bytes:
-    return hashlib.blake2b(values.numpy().tobytes(), digest_size=16).digest()
+    def content(self) -> bytes:
+        """A hash of all that its features and its tokens follow from."""
+        digest = hashlib.sha256(repr((self.ids, sorted(self.instead.items()))).encode())
+        for name in sorted({*self.inputs} - {*self.instead}):
+            values = self.inputs[name].contiguous()
+            digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
+            digest.update(values.numpy())
+        return digest.digest()
 
 
 @dataclass(eq=False)
@@ -55,6 +54,20 @@ class Processor:
     config: Any
     family: Any
     chat_template: str | None = None
+    _known: dict[tuple, bytes] = field(default_factory=dict, init=False, repr=False)
+    _known_under: str = field(default="", init=False, repr=False)
+
+    @property
+    def settings(self) -> str:
+        """The image processor's settings as they are now: they may be changed in place."""
+        return repr(getattr(self.image_processor, "__dict__", None))
+
+    @property
+    def contents(self) -> dict[tuple, bytes]:
+        """`Picture.content` of constant pictures by name and size, under the present settings."""
+        if self._known_under != self.settings:
+            self._known, self._known_under = {}, self.settings
+        return self._known
 
     @property
     def image_token_id(self) -> int:
@@ -81,7 +94,8 @@ class Processor:
         tokens = family.image_tokens(self.config, output)
         ids = family.picture_ids(self.tokenizer, self.config, output, tokens)
         known = self.image_processor.model_input_names
-        return Picture({name: output[name] for name in known if name in output}, tokens, tuple(ids))
+        inputs = {name: output[name] for name in known if name in output}
+        return Picture(inputs, tokens, tuple(ids), family.instead(self.config, output))
 
     def token_ids(
         self, prompts: Sequence[str], pictures: Sequence[Sequence[int]]

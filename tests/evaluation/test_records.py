@@ -31,7 +31,7 @@ END = 59
 
 def records_of(logits, top, question_type="yesno", pieces=None):
     """One-step records of `logits [rounds, samples, vocab]`."""
-    nodes = summarise(logits, ROUNDS, top, [()] * logits.shape[1])
+    nodes = summarise(logits, ROUNDS, top, [()] * logits.shape[1], [()] * logits.shape[1])
     rows = []
     for place, node in enumerate(nodes):
         row = sample(place, question_type=question_type, prompt_tokens=PROMPT_TOKENS)
@@ -81,9 +81,10 @@ def test_a_proven_winner_is_the_winner_over_the_whole_vocabulary(method, top):
 
 def test_bounds_hold_for_every_token_left_out():
     logits = random_logits(samples=20)
-    for node, full in zip(
-        summarise(logits, ROUNDS, 3, [()] * 20), logits.transpose(0, 1), strict=True
-    ):
+    decoded = [{k, 7} for k in range(20)]
+    nodes = summarise(logits, ROUNDS, 3, [()] * 20, decoded)
+    for node, full, tokens in zip(nodes, logits.transpose(0, 1), decoded, strict=True):
+        assert tokens <= {*node.tokens.tolist()}
         left_out = np.setdiff1d(np.arange(VOCABULARY), node.tokens)
         for place, name in enumerate(ROUNDS):
             value = full[0] - full[place] if is_visual(name) else full[place]

@@ -3,6 +3,7 @@
 import dataclasses
 import random
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,7 +17,7 @@ from sci_book.run.shards import run_shard
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.families.models import load_model
 from sci_core.generate import generate
-from sci_core.methods import BASE, SCI5, SCI7, TIE, VCD, Method
+from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, VCD, Method
 from tests import tiny
 from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS, log_of, with_row
 
@@ -68,6 +69,52 @@ def test_answers_are_those_of_generate(family, model, world, run, tmp_path):
         records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
         rows = part.rows
     assert_as_generate(model, records, rows, "noise500")
+
+
+DECODED = (
+    M3ID,
+    VCD,
+    SCI7,
+    dataclasses.replace(SCI5, name="even", tau1=1.0, tau2=0.4, beta=0.05),
+    dataclasses.replace(SCI5, name="free", tau1=3.0, tau2=1.5, beta=0.0),
+    dataclasses.replace(SCI5, name="wide", log_probs=True, raw_margin=9.0),
+)
+
+
+@pytest.mark.parametrize("top", [1, 2])
+@pytest.mark.parametrize("settings", [{}, {"repetition_penalty": 3.0, "no_repeat_ngram_size": 1}])
+def test_a_record_keeps_every_token_that_was_decoded(settings, top, world, tmp_path):
+    """However few of each round it keeps; so every decoded method is replayed as it was decoded."""
+    folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl", stops=30)
+    model = load_model(folder)
+    model.generation.config.update(**settings)
+    records = runner.evaluate(
+        model, world, DECODED, tmp_path / "out", top=top, max_new_tokens=3, workers=1
+    )
+    places = np.flatnonzero(records.ok)
+    nodes = records.nodes
+    kept = {
+        (row, prefix): set(tokens.tolist())
+        for row, prefix, tokens in zip(nodes.row.tolist(), nodes.prefix, nodes.tokens, strict=True)
+    }
+    for policy in records.policies:
+        for row in places:
+            answer = tuple(records.frame[f"tokens:{policy}"][row].tolist())
+            for step in range(len(answer) + 1):
+                tokens = kept.get((row, answer[:step]))
+                if tokens is not None:
+                    following = {answer[step]} if step < len(answer) else model.eos_token_ids
+                    assert tokens & following, (policy, row, step)
+    replayed = Replay(records)
+    short = (records.frame["question_type"] == "short").to_numpy()
+    for method in () if settings else DECODED:  # a replay knows no checkpoint's settings
+        answers = replayed.answers(method)
+        written = records.frame[f"tokens:{method.name}"]
+        for token, tokens in zip(answers["token"], written, strict=True):
+            assert token in (tokens[:1] if len(tokens) else model.eos_token_ids)
+        assert answers["known"][short].all()
+        said = records.parsed(method.name)
+        assert answers["answer"][short].tolist() == said[short].tolist()
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
