@@ -23,7 +23,9 @@ class Prefix:
 
 
 class PrefixCache:
-    """Prefixes by key, for models whose weights do not change. One store may serve several models.
+    """Prefixes by key, for models whose weights and configuration do not change.
+
+    One store may serve several models. Their image processors may be changed, also in place.
 
     Args:
         limit: bytes the store may hold; a prefix that is larger is computed anew.
