@@ -54,7 +54,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How to decode: `eos` ends a sequence, `sampling` is passed on to `sampling.choose`."""
+    """How to decode: `eos` ends a sequence, `sampling` is passed on to `sampling.choose`.
+
+    `streamer` (transformers') is put the tokens of every step.
+    """
 
     method: Method
     max_new_tokens: int
@@ -65,6 +68,7 @@ class Decoding:
     engine: Engine = "two_phase"
     gate: bool = True
     return_logits: bool = False
+    streamer: Any = None
 
 
 @dataclass
@@ -123,6 +127,8 @@ def decode(
         score = adjusted(score, *_written(answering))
         identities = [answer.sample for answer in answering]
         chosen = choose(score, samples=identities, step=step, **how.sampling)
+        if how.streamer is not None:
+            how.streamer.put(chosen.cpu())
         for row, (answer, token) in enumerate(zip(answering, chosen.tolist(), strict=True)):
             answer.looked.append(bool(looked[row]))
             if how.return_logits:
