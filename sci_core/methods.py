@@ -49,8 +49,9 @@ class Method:
         raw_margin: the constraint's margin in undivided logits, not ``tau1 * log(1 / beta)``.
         log_probs: use each round's log-probabilities.
         edit: "every_step", or "first_token" as in the published code: the rest is decoded plainly.
-        clock: M3ID's t: "prompt" counts the prompt's text tokens and those generated so far;
-            "generated" the generated ones only.
+        clock: M3ID's t: "prompt" counts the tokens of the chat turn, without all that stands in the
+            picture's place (image tokens, marks of tiles), and those generated so far; "generated"
+            the generated ones only.
 
     Raises ValueError if the fields contradict each other.
     """

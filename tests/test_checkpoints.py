@@ -197,16 +197,6 @@ def test_weights_that_do_not_fit_are_refused(damageable):
         load_model(copy)
 
 
-@pytest.mark.parametrize("kind", ["qwen2_vl", "llava_next_mistral"])
-def test_sliding_windows_are_refused(kind, damageable):
-    copy = damageable(kind)
-    config = json.loads((copy / "config.json").read_text())
-    config["text_config"] |= {"use_sliding_window": True, "sliding_window": 8}
-    (copy / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match="sliding window"):
-        load_model(copy)
-
-
 def test_a_pickle_is_never_reached_through_an_index(damageable, tmp_path):
     copy, trace = damageable(), tmp_path / "it ran"
 

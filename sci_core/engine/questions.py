@@ -21,6 +21,7 @@ from sci_core.counterfactuals import (
     is_visual,
     shrinks,
 )
+from sci_core.families.precision import context
 from sci_core.families.processors import Picture, Processor
 from sci_core.images import prepare_image
 
@@ -211,25 +212,26 @@ def check_context(
     ValueError, naming the question by its place.
     """
     text = config.get_text_config()
-    longest = getattr(text, "max_position_embeddings", None)
-    if not isinstance(longest, int):
+    longest = context(text)
+    if longest is None:
         return
-    rope = getattr(text, "rope_parameters", None) or {}
-    # These two stretch the positions that the configuration states; the others state the stretched.
-    factor = rope.get("factor", 1) if rope.get("rope_type") in ("linear", "dynamic") else 1
-    longest = int(longest * factor)
+    rope = (getattr(text, "rope_parameters", None) or {}).get("rope_type")
+    why = f" with one set of {rope} frequencies" if rope in ("dynamic", "longrope") else ""
     for number, question in zip(names or range(len(asked)), asked, strict=True):
         read = max(map(len, question.texts))
         if read + new_tokens > longest:
             picture = len(question.original.picture.ids)
             raise ValueError(
                 f"Question {number} takes {read:,} tokens ({picture:,} of them its picture), and "
-                f"up to {new_tokens:,} are to come; the model's context is {longest:,}. Shorten "
-                "the prompt, make the picture smaller, or ask for fewer new tokens."
+                f"up to {new_tokens:,} are to come; the model's context{why} is {longest:,}. "
+                "Shorten the prompt, make the picture smaller, or ask for fewer new tokens."
             )
 
 
 def prompt_tokens(asked: Sequence[EncodedQuestion], device: Any) -> Int[Tensor, " batch"]:
-    """Count the text tokens of each original prompt: chat template included, picture excluded."""
+    """Count the text tokens of each original prompt: chat template included, picture excluded.
+
+    The marks around tiles belong to the picture: they grow with it, and no prompt's text does.
+    """
     counts = [len(question.texts[0]) - len(question.original.picture.ids) for question in asked]
     return torch.tensor(counts, device=device)

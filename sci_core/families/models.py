@@ -149,11 +149,7 @@ def adapt(
     _check_family(name, hf.config.model_type)
     precision.check_places(name, hf)
     precision.check_masks(hf.config.get_text_config()._attn_implementation)
-    if getattr(hf.config.get_text_config(), "sliding_window", None):
-        raise ValueError(
-            f"{name} attends through a sliding window, which the engine's masks do not describe; "
-            "use a checkpoint with full attention."
-        )
+    precision.check_windows(name, hf.config.get_text_config())
     family = FAMILIES[hf.config.model_type]
     return family(name, hf, tokenizer, image_processor, chat_template, reload)
 

@@ -65,6 +65,45 @@ def check_masks(attention: str) -> None:
         )
 
 
+def context(text: Any) -> int | None:
+    """Return how many tokens a language model takes; None if its configuration does not say.
+
+    Where rotary frequencies change with the length (dynamic, longrope) it is what they take before
+    they change: beyond, a token's keys depend on what follows it, and no prefix can be shared.
+    """
+    longest = getattr(text, "max_position_embeddings", None)
+    if not isinstance(longest, int):
+        return None
+    rope = getattr(text, "rope_parameters", None) or {}
+    by_layer = [part for part in rope.values() if isinstance(part, dict)]
+    return min(_taken(longest, part) for part in by_layer or [rope])
+
+
+def _taken(longest: int, rope: Mapping[str, Any]) -> int:
+    if rope.get("rope_type") == "linear":  # of a length not yet stretched; others state theirs
+        return int(longest * rope.get("factor", 1))
+    if rope.get("rope_type") == "longrope":
+        return min(longest, rope.get("original_max_position_embeddings") or longest)
+    return longest
+
+
+def check_windows(name: str, text: Any) -> None:
+    """Raise ValueError for a language model that in some layers looks back over a part alone."""
+    longest, layers = context(text), getattr(text, "layer_types", None)
+    for field, layer in (
+        ("sliding_window", "sliding_attention"),
+        ("attention_chunk_size", "chunked_attention"),
+    ):
+        width = getattr(text, field, None)
+        used = width and (layers is None or layer in layers)
+        if used and (longest is None or width < longest):
+            raise ValueError(
+                f"{name} attends through a sliding window ({field} {width:,}, shorter than its "
+                "context), which the engine's masks do not describe; use a checkpoint with full "
+                "attention."
+            )
+
+
 def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, str]:
     """Return what `attn_implementation` becomes.
 

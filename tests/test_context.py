@@ -1,0 +1,156 @@
+"""How many tokens a language model takes: windows that cut, frequencies that follow the length."""
+
+import json
+import random
+import shutil
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tests.soak
+from sci_core import SCI5, Question, generate, load_model, rewrite, start
+from sci_core.families.precision import check_windows, context
+from tests import tiny
+
+CONTEXT = 1000
+ROUNDS = ("original", "V1", "V2", "black", "noise500")
+
+
+@pytest.fixture
+def with_text(tmp_path):
+    """A tiny model in float64 whose language model has other settings."""
+
+    def make(kind, **fields):
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(tiny.checkpoint(kind), folder)
+        config = json.loads((folder / "config.json").read_text())
+        config["text_config"] |= {"max_position_embeddings": CONTEXT, **fields}
+        (folder / "config.json").write_text(json.dumps(config))
+        return load_model(folder, dtype="float64")
+
+    return make
+
+
+def asked(generator, words):
+    """A question with so many more words in it."""
+    prompt = "a " * words + tiny.random_prompt(generator)
+    return Question(
+        tiny.random_image(generator), prompt, tuple(rewrite(prompt, name) for name in ("V1", "V2"))
+    )
+
+
+def tokens_of(model, question):
+    ids = model.processor.prepare(question.prepared).ids
+    texts = [question.prompt, *question.rewrites]
+    return max(map(len, model.processor.token_ids(texts, [ids] * len(texts))))
+
+
+SLIDING = {"use_sliding_window": True, "layer_types": ["full_attention", "sliding_attention"]}
+WINDOWS = {
+    "qwen2_vl": SLIDING,
+    "qwen2_5_vl": {**SLIDING, "layer_types": ["sliding_attention"] * 2},
+    "llava_next_mistral": {},
+    "llava_next_qwen2": SLIDING,
+    "internvl": SLIDING,
+}
+
+
+@pytest.mark.parametrize("width", [8, 64, 512, CONTEXT - 1])
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_a_window_that_cuts_is_refused(kind, width, with_text):
+    with pytest.raises(ValueError, match=rf"sliding window \(sliding_window {width:,}, shorter"):
+        with_text(kind, **WINDOWS[kind], sliding_window=width)
+
+
+@pytest.mark.parametrize("field", ["sliding_window", "attention_chunk_size"])
+def test_a_window_is_refused_where_no_context_is_known(field):
+    text = SimpleNamespace(max_position_embeddings=None, layer_types=None, **{field: 4096})
+    with pytest.raises(ValueError, match=rf"my model attends .* \({field} 4,096, shorter"):
+        check_windows("my model", text)
+    text.max_position_embeddings = 4096
+    check_windows("my model", text)
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_a_window_that_cuts_nothing_is_taken_and_exact(kind, with_text):
+    """As wide as the whole context or wider, or of layers that the model has none of."""
+    widths = [{**WINDOWS[kind], "sliding_window": width} for width in (CONTEXT, CONTEXT + 1, 4096)]
+    if "layer_types" in WINDOWS[kind]:
+        widths.append(WINDOWS[kind] | {"layer_types": ["full_attention"] * 2, "sliding_window": 8})
+    generator = random.Random(kind)
+    questions = [asked(generator, words) for words in (0, 3, 30, 300)]
+    plain = tiny.load(kind, "float64")
+    slow = start(plain, questions, ROUNDS, "sequential").logits
+    for fields in widths:
+        model = with_text(kind, **fields)
+        for engine in ("two_phase", "sequential"):
+            logits = start(model, questions, ROUNDS, engine).logits
+            torch.testing.assert_close(logits, slow, atol=1e-9, rtol=0)
+    with pytest.raises(ValueError, match=f"context is {CONTEXT:,}"):
+        start(model, [asked(generator, CONTEXT)], ROUNDS)
+
+
+HALF = CONTEXT // 2
+FACTORS = {"short_factor": [1.0] * 4, "long_factor": [1.5, 2.0, 3.0, 4.0]}
+ROPES = {
+    "linear": ({"factor": 2.0}, 2 * CONTEXT),
+    "dynamic": ({"factor": 2.0}, CONTEXT),
+    "yarn": ({"factor": 2.0, "original_max_position_embeddings": HALF}, CONTEXT),
+    "longrope": ({**FACTORS, "factor": 2.0, "original_max_position_embeddings": HALF}, HALF),
+    "llama3": (
+        {
+            "factor": 2.0,
+            "original_max_position_embeddings": HALF,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+        },
+        CONTEXT,
+    ),
+}
+
+
+@pytest.mark.parametrize("rope", ROPES)
+@pytest.mark.parametrize("kind", ["llava_next", "llava_next_qwen2", "smolvlm"])
+def test_a_question_is_refused_or_read_as_it_would_be_alone(kind, rope, with_text):
+    """However positions are stretched: in any batch, and one token later."""
+    fields, longest = ROPES[rope]
+    parameters = {"rope_type": rope, "rope_theta": 1e4, **fields}
+    model = with_text(kind, rope_parameters=parameters)
+    text = model.hf.config.get_text_config()
+    assert text.rope_parameters["rope_type"] == rope and context(text) == longest
+
+    @tests.soak.examples(4)
+    @given(st.lists(st.integers(0, 400), min_size=1, max_size=3), st.randoms())
+    def holds(words, generator):
+        questions = [asked(generator, count) for count in words]
+        fits = max(tokens_of(model, question) for question in questions) + 1 <= longest
+        if not fits:
+            with pytest.raises(ValueError, match=rf"context.* is {longest:,}\."):
+                start(model, questions, ROUNDS, new_tokens=1)
+            return
+        fast, slow = (
+            start(model, questions, ROUNDS, engine, new_tokens=1)
+            for engine in ("two_phase", "sequential")
+        )
+        torch.testing.assert_close(fast.logits, slow.logits, atol=1e-9, rtol=0)
+        for rounds in (fast, slow):
+            rounds.advance(torch.full((len(questions),), 65))
+        torch.testing.assert_close(fast.logits, slow.logits, atol=1e-9, rtol=0)
+
+    holds()
+    with pytest.raises(ValueError, match=rf"context.* is {longest:,}\."):
+        start(model, [asked(random.Random(0), longest)], ROUNDS)
+
+
+@pytest.mark.parametrize("rope", ["dynamic", "longrope"])
+def test_what_changes_with_the_length_is_said_where_it_is_refused(rope, with_text):
+    fields, longest = ROPES[rope]
+    parameters = {"rope_type": rope, "rope_theta": 1e4, **fields}
+    model = with_text("llava_next", rope_parameters=parameters)
+    question = asked(random.Random(1), longest)
+    says = f"Question 0 takes .* with one set of {rope} frequencies is {longest:,}"
+    with pytest.raises(ValueError, match=says):
+        generate(model, [question.image], [question.prompt], SCI5, 1)
