@@ -20,14 +20,21 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationMixin
 
+from sci_core.arguments import Whole, check
 from sci_core.engine.decoding import Decoding
 from sci_core.engine.questions import Noise, Question
 from sci_core.families import settings
 from sci_core.families.models import VisionLanguageModel, adapt
 from sci_core.families.prefix_cache import PrefixCache
-from sci_core.generate import Rewrites, answer_all, make_questions
+from sci_core.generate import (
+    Rewrites,
+    answer_all,
+    check_settings,
+    find_method,
+    make_questions,
+)
 from sci_core.methods import SCI5, Method
-from sci_core.methods import method as named_method
+from sci_core.sampling import check_sampling
 
 STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
 FOLLOWED = (  # of the settings, beside those that `settings` knows
@@ -49,9 +56,9 @@ def custom_generate(
     method: Method | str = SCI5,
     rewrites: Rewrites = None,
     *,
-    seed: int | None = None,
+    seed: Whole | None = None,
     noise: Noise = "wrap",
-    batch_size: int = 16,
+    batch_size: Whole = 16,
     prefixes: PrefixCache | None = None,
 ) -> Callable[..., Tensor]:
     """Make a callable for `model.generate(**inputs, custom_generate=…)` of an unmodified model.
@@ -77,7 +84,12 @@ def custom_generate(
             cache, …): by name, with whether the call or the checkpoint sets it.
         FloatingPointError: when called, if a question's logits are not finite.
     """
-    method = named_method(method) if isinstance(method, str) else method
+    for part in ("tokenizer", "image_processor"):
+        expected = f"what made the inputs, with a {part}"
+        check("processor", processor, expected, hasattr(processor, part))
+    method = find_method(method)
+    check_settings({"batch_size": batch_size}, prefixes, noise)
+    check_sampling(0, None, None, 0 if seed is None else seed)
     questions = make_questions(images, prompts, method, rewrites)
 
     def decode(
@@ -129,7 +141,7 @@ def custom_generate(
                 settings=settings.GenerationSettings(hf, generation_config),
                 streamer=streamer,
             )
-            answers = answer_all(model, questions, how, noise, batch_size)
+            answers = answer_all(model, questions, how, noise, int(batch_size))
             for error in [answer.error for answer in answers if answer.error]:
                 raise FloatingPointError(error)
             written = [[*a.tokens, *([a.end] if a.stopped else [])] for a in answers]
@@ -243,11 +255,9 @@ def _check_inputs(
                 "with add_generation_prompt=True, in the same order."
             )
         own = picture.inputs["pixel_values"]
-        if pixels is not None:
-            given = pixels[begin : begin + len(own)].to(own)
-            given = given[tuple(map(slice, own.shape))]  # what pads it to others of the batch
-            begin += len(own)
-            if given.shape != own.shape or (given - own).abs().mean() > OTHER_PIXELS:
+        if pixels is not None:  # padded to others of the batch
+            given = pixels[begin : (begin := begin + len(own))][tuple(map(slice, own.shape))]
+            if given.shape != own.shape or (given.to(own) - own).abs().mean() > OTHER_PIXELS:
                 raise ValueError(
                     f"The pixel_values of row {number} are not those of picture {number}. Make the "
                     "inputs of prepare_image(picture), with the same processor, in the same order."

@@ -5,12 +5,13 @@ every round reads it; a question's rounds stop together at the end of sequence (
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from PIL import Image
 
+from sci_core.arguments import Number, Whole, check, is_whole
 from sci_core.counterfactuals import holds_instruction, reword, rewrite
 from sci_core.engine.ahead import asked_batches
 from sci_core.engine.batching import FittingBatches, by_length, by_size
@@ -22,6 +23,7 @@ from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
+from sci_core.sampling import check_sampling
 
 Rewrites = Sequence[Sequence[str]] | Literal["strict"] | None
 
@@ -31,20 +33,20 @@ def generate(
     images: Sequence[Image.Image],
     prompts: Sequence[str],
     method: Method | str = SCI5,
-    max_new_tokens: int = 8,
+    max_new_tokens: Whole = 8,
     rewrites: Rewrites = None,
-    temperature: float = 0.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    seed: int = 0,
+    temperature: Number = 0.0,
+    top_k: Whole | None = None,
+    top_p: Number | None = None,
+    seed: Whole = 0,
     *,
     engine: Engine = "two_phase",
     noise: Noise = "wrap",
     return_logits: bool = False,
-    batch_size: int = 16,
+    batch_size: Whole = 16,
     gate: bool = True,
     prefixes: PrefixCache | None = None,
-    workers: int = 0,
+    workers: Whole = 0,
 ) -> list[Answer]:
     """Answer each prompt about the image at its place; pictures and lengths may differ.
 
@@ -76,34 +78,51 @@ def generate(
         RuntimeWarning counts them. A UserWarning names settings of the checkpoint not applied.
 
     Raises:
-        TypeError: a picture that is none, or a text where a list is expected.
+        TypeError: an argument of another type, such as a picture or a prompt that is none.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
             with several known instructions (or, strictly, with none), a picture that
             `prepare_image` refuses, more tokens than the model's context.
         FloatingPointError: the method's scores overflow.
     """
-    method = named_method(method) if isinstance(method, str) else method
-    for name, value, least in (
-        ("max_new_tokens", max_new_tokens, 1),
-        ("batch_size", batch_size, 1),
-        ("workers", workers, 0),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be {least} or more; got {value}.")
+    check("model", model, "what load_model returns", isinstance(model, VisionLanguageModel))
+    method = find_method(method)
+    counts = {"max_new_tokens": max_new_tokens, "batch_size": batch_size, "workers": workers}
+    check_settings(counts, prefixes, noise)
+    check_choice("engine", engine, get_args(Engine))
+    sampling = check_sampling(temperature, top_k, top_p, seed)
+    for name, flag in (("gate", gate), ("return_logits", return_logits)):
+        check(name, flag, "True or False", isinstance(flag, bool))
     questions = make_questions(images, prompts, method, rewrites)
-    model.generation.warn_of_others(model.name, temperature, top_k=top_k, top_p=top_p)
+    model.generation.warn_of_others(model.name, **sampling)
     how = Decoding(
         method=method,
-        max_new_tokens=max_new_tokens,
+        max_new_tokens=int(max_new_tokens),
         eos=model.eos_token_ids,
-        sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+        sampling=sampling,
         prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
         settings=model.generation,
         engine=engine,
         gate=gate,
         return_logits=return_logits,
     )
-    return answer_all(model, questions, how, noise, batch_size, workers)
+    return answer_all(model, questions, how, noise, int(batch_size), int(workers))
+
+
+def find_method(method: Any) -> Method:
+    """Return a method that is given itself or by name; TypeError for anything else."""
+    known = isinstance(method, Method | str)
+    check("method", method, "a Method or the name of one, such as 'SCI5'", known)
+    return named_method(method) if isinstance(method, str) else method
+
+
+def check_settings(counts: Mapping[str, Any], prefixes: Any, noise: Any) -> None:
+    """Refuse counts below 1 (workers: 0), a store that is none, and noise of no known kind."""
+    for name, value in counts.items():
+        least = int(name != "workers")
+        enough = is_whole(value) and bool(value >= least)
+        check(name, value, f"a whole number of {least} or more", enough)
+    check("prefixes", prefixes, "a PrefixCache or None", isinstance(prefixes, PrefixCache | None))
+    check_choice("noise", noise, get_args(Noise))
 
 
 def answer_all(
@@ -115,8 +134,6 @@ def answer_all(
     workers: int = 0,
 ) -> list[Answer]:
     """Answer questions in batches of like length; the answers are in the order of the questions."""
-    check_choice("noise", noise, get_args(Noise))
-    check_choice("engine", how.engine, get_args(Engine))
     batches = by_length(
         [question.content for question in questions],
         # Pixels and letters are near enough to tokens to sort by; the store need not keep black of
@@ -158,8 +175,15 @@ def make_questions(
 ) -> list[Question]:
     """Make questions of these lists, and check them; by default with the paper's rewrites."""
     split_rounds(method.rounds)
-    if isinstance(prompts, str) or isinstance(images, Image.Image):
-        raise TypeError("images and prompts are lists; for one question pass [image] and [prompt].")
+    for given in (images, prompts):
+        if isinstance(given, str | bytes | Image.Image) or not isinstance(given, Iterable):
+            raise TypeError(
+                "images and prompts are lists; for one question pass [image] and [prompt]; got "
+                f"{type(given).__name__}."
+            )
+    images, prompts = list(images), list(prompts)
+    for number, prompt in enumerate(prompts):
+        check(f"The prompt of question {number}", prompt, "a text", isinstance(prompt, str))
     if len(images) != len(prompts):
         raise ValueError(f"{len(images)} images but {len(prompts)} prompts; expected one each.")
     if rewrites is None or rewrites == "strict":
@@ -167,8 +191,9 @@ def make_questions(
         rewrites = [[rule(prompt, name) for name in method.textual] for prompt in prompts]
         if method.textual:
             _warn_of_prefixes(prompts)
-    if isinstance(rewrites, str):
-        raise ValueError(
+    if isinstance(rewrites, str | bytes) or not isinstance(rewrites, Sequence):
+        kind = ValueError if isinstance(rewrites, str) else TypeError
+        raise kind(
             f"rewrites={rewrites!r}; expected a list of texts for each prompt, 'strict' or None."
         )
     if len(rewrites) != len(prompts):
@@ -176,10 +201,11 @@ def make_questions(
             f"{len(rewrites)} lists of rewrites but {len(prompts)} prompts; expected one each."
         )
     for number, texts in enumerate(rewrites):
-        if isinstance(texts, str) or len(texts) != len(method.textual):
+        several = isinstance(texts, Sequence) and all(isinstance(text, str) for text in texts)
+        if isinstance(texts, str) or not several or len(texts) != len(method.textual):
             raise ValueError(
                 f"The rewrites of prompt {number} are {texts!r}; {method.name} takes a list of "
-                f"{len(method.textual)} ({', '.join(method.textual) or 'none'})."
+                f"{len(method.textual)} texts ({', '.join(method.textual) or 'none'})."
             )
     questions = [
         Question(image, prompt, tuple(texts))

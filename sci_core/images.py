@@ -8,6 +8,7 @@ MAX_PIXELS = 89_478_485  #: Pixels of the largest picture; beyond, Pillow warns 
 MAX_ASPECT = 200  #: Largest ratio of a picture's sides, the narrowest limit of the families.
 PICTURE_RULES = 1  #: Edition of `prepare_image` in stamps, a new one where its pixels change.
 DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")  #: Pillow's 16-bit grey, white 65535.
+DARK_GREY = 2**14  #: Grey of 16 bits that is nowhere as light is taken for grey of fewer bits.
 
 
 def prepare_image(image: Image.Image) -> Image.Image:
@@ -19,18 +20,25 @@ def prepare_image(image: Image.Image) -> Image.Image:
 
     Raises:
         TypeError: `image` is not a `PIL.Image.Image`.
-        ValueError: its size is outside the limits of `check_image`, its file is damaged, or its
-            values have no known white (fractions; whole numbers beyond 16 bits).
+        ValueError: its size is outside the limits of `check_image`, its file is damaged or closed,
+            or its values have no known white (fractions; whole numbers beyond 16 bits, or of 8 to
+            14 bits where 16 are declared).
     """
     check_image(image)
     try:
         image.load()
     except Exception as error:  # decoders of damaged files raise whatever they trip over
+        if getattr(image, "fp", image) is None or "closed" in str(error):
+            raise ValueError(
+                "The picture was closed before it was read, as `with Image.open(path)` does at its "
+                "end; call its load() inside, or use it there."
+            ) from error
         raise ValueError(
             f"The picture's file cannot be decoded ({error}); expected a whole one. Save or fetch "
             "it again."
         ) from error
     check_image(image)  # a damaged header may have told another size
+    image = image.convert("LA") if image.mode == "La" else image
     image = ImageOps.exif_transpose(image) if orientation(image) != 1 else image
     grey = np.asarray(image) if image.mode in DEEP_GREY else None
     beyond = grey is not None and (grey.min() < 0 or grey.max() > 0xFFFF)
@@ -39,6 +47,12 @@ def prepare_image(image: Image.Image) -> Image.Image:
             f"The picture's grey values are {'not 16-bit' if beyond else 'fractions'} (Pillow's "
             f"mode {image.mode}), so that white is not known; expected 8 or 16 bits. Scale them to "
             "0 to 255 and convert the picture to mode L."
+        )
+    if grey is not None and 0 < grey.max() < DARK_GREY:
+        raise ValueError(
+            f"The picture's grey values end at {grey.max()} where white would be 65535 (Pillow's "
+            f"mode {image.mode}): they seem to have {int(grey.max()).bit_length()} bits, so that "
+            "white is not known. Scale them to 0 to 255 and convert the picture to mode L."
         )
     if grey is not None:
         return Image.fromarray((grey >> 8).astype(np.uint8)).convert("RGB")

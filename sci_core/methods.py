@@ -9,6 +9,10 @@ from dataclasses import dataclass, replace
 from math import inf, log
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from sci_core.arguments import Number, Whole, check, is_number, is_whole
+
 # The paper stops at three. Further dummies are noisier, and so hide more.
 VISUAL_ROUNDS = ("black", *(f"noise{t}" for t in (500, 400, 600, 700, 800, 900, 999)))
 
@@ -53,23 +57,36 @@ class Method:
             picture's place (image tokens, marks of tiles), and those generated so far; "generated"
             the generated ones only.
 
-    Raises ValueError if the fields contradict each other.
+    Raises ValueError if the fields contradict each other or are out of range, and TypeError for one
+    of another type.
     """
 
     name: str
     rule: str
     textual: tuple[str, ...] = ()
     visual: tuple[str, ...] = ()
-    tau1: float = 1.0
-    tau2: float = 0.2
-    beta: float = 0.3
-    alpha: float = 1.0
-    raw_margin: float | None = None
+    tau1: Number = 1.0
+    tau2: Number = 0.2
+    beta: Number = 0.3
+    alpha: Number = 1.0
+    raw_margin: Number | None = None
     log_probs: bool = False
     edit: str = "every_step"
     clock: str = "prompt"
 
     def __post_init__(self) -> None:
+        for field, value in vars(self).items():
+            if field in ("textual", "visual"):
+                named = isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+                check(field, value, "a tuple of names of rounds", named)
+            elif field in ("name", "rule", "edit", "clock"):
+                check(field, value, "a text", isinstance(value, str))
+            elif field == "log_probs":
+                check(field, value, "True or False", isinstance(value, bool))
+            elif field != "raw_margin" or value is not None:
+                check(field, value, "a finite number", is_number(value))
+                if isinstance(value, np.generic):  # which JSON cannot hold
+                    object.__setattr__(self, field, value.item())
         if self.rule not in RULES:
             raise ValueError(f"rule {self.rule!r} is unknown; choose one of {', '.join(RULES)}")
         counts = (len(self.textual), len(self.visual))
@@ -113,15 +130,19 @@ class Method:
         return self.rule != "base" and (self.edit == "every_step" or step == 0)
 
 
-def sci(M: int, N: int) -> Method:
+def sci(M: Whole, N: Whole) -> Method:
     """Make SCI with M dummy images and N rewritten prompts, the paper's other constants.
 
     ``tau1 = 1 + N / 2`` (appendix D), ``tau2 = 0.2``, ``beta = 0.3``. Visual rounds are the first M
     of ``VISUAL_ROUNDS``, textual rounds V1 .. VN; beyond V7 rewrites must be given. ``sci(1, 1)``,
     ``sci(2, 2)``, ``sci(3, 3)`` are SCI3, SCI5 and SCI7.
 
-    Raises ValueError for a negative number or more visual rounds than there are names.
+    Raises ValueError for a negative number or more visual rounds than there are names, and for what
+    is no whole number ValueError or TypeError.
     """
+    for name, count in (("M", M), ("N", N)):
+        check(name, count, "a whole number of rounds", is_whole(count))
+    M, N = int(M), int(N)
     if not 0 <= M <= len(VISUAL_ROUNDS):
         raise ValueError(
             f"M={M} visual rounds; there are 0 to {len(VISUAL_ROUNDS)}: {', '.join(VISUAL_ROUNDS)}"

@@ -6,11 +6,14 @@ the order of questions or the numbers drawn before.
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from sci_core.arguments import Number, Whole, check, is_number, is_whole
 
 Sample = int | np.integer | str
 
@@ -18,10 +21,10 @@ Sample = int | np.integer | str
 def choose(
     scores: Float[Tensor, "batch vocab"],
     *,
-    temperature: float = 0.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    seed: int = 0,
+    temperature: Number = 0.0,
+    top_k: Whole | None = None,
+    top_p: Number | None = None,
+    seed: Whole = 0,
     samples: Sequence[Sample],
     step: int = 0,
 ) -> Int[Tensor, " batch"]:
@@ -38,15 +41,10 @@ def choose(
             draws the same uniform number in any batch.
         step: tokens generated so far.
 
-    Raises ValueError for settings out of range, for scores that are NaN or +infinity, and for a
+    Raises as `check_sampling`, and ValueError for scores that are NaN or +infinity, and for a
     question without any finite score.
     """
-    if not temperature >= 0:
-        raise ValueError(f"temperature must be 0 (greedy) or more; got {temperature}")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k must be 1 or more, or None for all tokens; got {top_k}")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be in (0, 1], or None for all tokens; got {top_p}")
+    check_sampling(temperature, top_k, top_p, seed)
     if len(samples) != len(scores):
         raise ValueError(f"{len(scores)} rows of scores but {len(samples)} sample identities")
     best = scores.amax(dim=-1)  # NaN wins a maximum, so one look at it finds every fault
@@ -66,19 +64,40 @@ def choose(
     return torch.tensor(tokens, dtype=torch.long, device=scores.device)
 
 
-def uniform(seed: int, sample: Sample, step: int) -> float:
+def check_sampling(temperature: Any, top_k: Any, top_p: Any, seed: Any) -> dict[str, Any]:
+    """Return the settings of `choose` as numbers of Python.
+
+    Raises ValueError for one out of range, TypeError for one that is no number.
+    """
+    settings = {}
+    for name, value, expected, holds in (
+        ("temperature", temperature, "0 (greedy) or a number above it", lambda t: t >= 0),
+        ("top_k", top_k, "a whole number of 1 or more, or None for all tokens", lambda k: k >= 1),
+        ("top_p", top_p, "a number in (0, 1], or None for all tokens", lambda p: 0 < p <= 1),
+        ("seed", seed, "a whole number in [0, 2**64)", lambda seed: 0 <= seed < 2**64),
+    ):
+        known = is_whole if "whole" in expected else is_number
+        left_out = value is None and "None" in expected
+        check(name, value, expected, left_out or (known(value) and bool(holds(value))))
+        settings[name] = value.item() if isinstance(value, np.generic) else value
+    return settings
+
+
+def uniform(seed: Whole, sample: Sample, step: int) -> float:
     """Return Philox's number in [0, 1): key a hash of seed and sample, counter the step."""
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be a whole number in [0, 2**64); got {seed}")
     name = f"text {sample}" if isinstance(sample, str) else f"number {int(sample)}"
-    salt = seed.to_bytes(16, "little")
+    salt = int(seed).to_bytes(16, "little")
     key = hashlib.blake2b(name.encode(), digest_size=16, salt=salt).digest()
     bits = np.random.Philox(key=int.from_bytes(key, "little"), counter=step)
     return float(np.random.Generator(bits).random())
 
 
 def _sample(
-    row: np.ndarray, number: float, temperature: float, top_k: int | None, top_p: float | None
+    row: np.ndarray,
+    number: float,
+    temperature: Number,
+    top_k: Whole | None,
+    top_p: Number | None,
 ) -> int:
     ids = np.flatnonzero(np.isfinite(row))
     values = row[ids]

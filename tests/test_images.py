@@ -156,6 +156,59 @@ def test_grey_without_a_known_white_is_refused(image, says):
         decode_picture(stored(image, "TIFF"))
 
 
+@pytest.mark.parametrize("bits", [1, 4, 8, 10, 12, 14])
+@pytest.mark.parametrize("kind", ["<u2", ">u2", "i4"])
+def test_grey_of_fewer_bits_than_declared_is_refused_and_not_turned_black(bits, kind):
+    """As cameras, microscopes and scanners write it: 4095 is white, 65535 is declared."""
+    values = (RAMP.astype(np.int64) * (2**bits - 1) // 255).astype(kind)
+    says = f"values end at {2**bits - 1} where white would be 65535 .* have {bits} bits"
+    with pytest.raises(ValueError, match=f"Question 0: The picture's grey {says}"):
+        generate(tiny.load("qwen2_vl"), [Image.fromarray(values)], [PROMPT], BASE)
+    with pytest.raises(PictureError, match=says):
+        decode_picture(stored(Image.fromarray(values), "TIFF"))
+    half = np.where(values == values.max(), 2**15, values).astype(kind)  # a light is in it
+    assert np.asarray(prepare_image(Image.fromarray(half))).max() == 128
+    assert np.asarray(prepare_image(Image.fromarray(values * 0))).max() == 0
+
+
+def test_every_mode_of_pillow_is_shown_or_refused_in_a_sentence():
+    for mode in ("1", "L", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB", "HSV", "LA", "PA"):
+        image = Image.new(mode, (9, 7))
+        assert np.asarray(prepare_image(image)).shape == (7, 9, 3)
+    for mode, multiplied in (("LA", "La"), ("RGBA", "RGBa")):
+        seen, same = (
+            np.asarray(prepare_image(image)).astype(int)
+            for image in (with_alpha(mode), with_alpha(mode).convert(multiplied))
+        )
+        assert np.abs(seen - same).max() <= 2  # what multiplying rounds away
+    for mode in ("I", "F", "I;16", "I;16B", "I;16L", "I;16N"):
+        image = Image.new(mode, (9, 9), 3)
+        with pytest.raises(ValueError, match=r"^The picture's grey values .*mode L\.$"):
+            prepare_image(image)
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "BMP", "TIFF", "PPM"])
+def test_a_picture_that_was_closed_is_not_called_damaged(form, tmp_path):
+    path = tmp_path / "a.file"
+    path.write_bytes(stored(COLOURS, form))
+    shown = {}
+    with Image.open(path) as shown["with"]:
+        pass
+    with path.open("rb") as file:
+        shown["file"] = Image.open(file)
+    shown["close"] = Image.open(path)
+    shown["close"].close()
+    shown["in memory"] = COLOURS.copy()
+    shown["in memory"].close()
+    for image in shown.values():
+        says = r"Question 1: The picture was closed before it was read, .* call its load\(\) inside"
+        with pytest.raises(ValueError, match=says):
+            generate(tiny.load("qwen2_vl"), [COLOURS, image], [PROMPT] * 2, BASE)
+    with Image.open(path) as image:
+        image.load()
+    assert prepare_image(image).size == COLOURS.size
+
+
 def test_a_cut_off_file_names_its_question():
     cut = opened(CUT)
     says = r"Question 1: The picture's file cannot be decoded \(.+\); expected a whole one"

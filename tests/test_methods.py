@@ -152,7 +152,7 @@ def test_sci_refuses_impossible_numbers():
         ({"rule": "sci", "tau1": 0.0}, "tau1=0.0"),
         ({"rule": "sci", "tau2": -1.0}, "tau2=-1.0"),
         ({"rule": "sci", "beta": 1.5}, "beta=1.5"),
-        ({"rule": "sci", "beta": math.nan}, "beta=nan"),
+        ({"rule": "sci", "beta": math.nan}, "beta must be a finite number; got nan"),
         ({"rule": "sci", "raw_margin": -1.0}, "raw_margin"),
         ({"rule": "cd"}, "rule 'cd' is unknown; choose one of base, tie, vcd, m3id, sci"),
         ({"rule": "sci", "edit": "never"}, "edit must be 'every_step' or 'first_token'"),

@@ -89,7 +89,7 @@ class GenerationSettings:
         forbidding = [p for p in processors if type(p).__name__ not in _PENALTIES]
         return Rules(prompt, forbidding, changing)
 
-    def warn_of_others(self, name: str, temperature: float = 0.0, **sampling: Any) -> None:
+    def warn_of_others(self, name: str, temperature: Any = 0.0, **sampling: Any) -> None:
         """Warn once of settings of the checkpoint `name` that are not applied.
 
         Those of sampling count only where the caller samples and leaves them out.

@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import formats
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from sci_book.data.datasets import DatasetError, file_checksum, load_dataset, read_manifest
 from sci_book.data.manifests import Columns, Manifest
@@ -229,6 +231,16 @@ def test_a_check_says_what_an_evaluation_would_leave_out(
     assert left_out == bool(refused) and refused in said
     plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI5"])
     assert bool(pose(load_dataset(path).rows[0], plan).refused) == bool(refused)
+
+
+@pytest.mark.parametrize("white", [255, 1023, 4095])
+def test_a_check_notes_grey_whose_white_is_not_known(white, tmp_path, capsys):
+    file = io.BytesIO()
+    Image.fromarray(np.full((8, 8), white, np.uint16)).save(file, "PNG")
+    rows = [[ASKED, "yes", PICTURE], [ASKED, "yes", formats.encoded(file.getvalue())]]
+    assert sci("data", "check", own(tmp_path, rows)) == 1
+    said = capsys.readouterr().out
+    assert f"grey values end at {white} where white would be 65535" in said
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "json", "parquet"])
