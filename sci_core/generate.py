@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Literal, get_args
 
+import numpy as np
 from PIL import Image
 
 from sci_core.arguments import Number, Whole, check, is_whole
@@ -91,7 +92,7 @@ def generate(
     check_choice("engine", engine, get_args(Engine))
     sampling = check_sampling(temperature, top_k, top_p, seed)
     for name, flag in (("gate", gate), ("return_logits", return_logits)):
-        check(name, flag, "True or False", isinstance(flag, bool))
+        check(name, flag, "True or False", isinstance(flag, bool | np.bool_))
     questions = make_questions(images, prompts, method, rewrites)
     model.generation.warn_of_others(model.name, **sampling)
     how = Decoding(
@@ -176,7 +177,7 @@ def make_questions(
     """Make questions of these lists, and check them; by default with the paper's rewrites."""
     split_rounds(method.rounds)
     for given in (images, prompts):
-        if isinstance(given, str | bytes | Image.Image) or not isinstance(given, Iterable):
+        if not _is_list(given):
             raise TypeError(
                 "images and prompts are lists; for one question pass [image] and [prompt]; got "
                 f"{type(given).__name__}."
@@ -186,23 +187,25 @@ def make_questions(
         check(f"The prompt of question {number}", prompt, "a text", isinstance(prompt, str))
     if len(images) != len(prompts):
         raise ValueError(f"{len(images)} images but {len(prompts)} prompts; expected one each.")
-    if rewrites is None or rewrites == "strict":
-        rule = reword if rewrites is None else rewrite
+    strict = isinstance(rewrites, str) and rewrites == "strict"
+    if rewrites is None or strict:
+        rule = rewrite if strict else reword
         rewrites = [[rule(prompt, name) for name in method.textual] for prompt in prompts]
         if method.textual:
             _warn_of_prefixes(prompts)
-    if isinstance(rewrites, str | bytes) or not isinstance(rewrites, Sequence):
+    if not _is_list(rewrites):
         kind = ValueError if isinstance(rewrites, str) else TypeError
         raise kind(
             f"rewrites={rewrites!r}; expected a list of texts for each prompt, 'strict' or None."
         )
+    rewrites = [list(texts) if _is_list(texts) else texts for texts in rewrites]
     if len(rewrites) != len(prompts):
         raise ValueError(
             f"{len(rewrites)} lists of rewrites but {len(prompts)} prompts; expected one each."
         )
     for number, texts in enumerate(rewrites):
-        several = isinstance(texts, Sequence) and all(isinstance(text, str) for text in texts)
-        if isinstance(texts, str) or not several or len(texts) != len(method.textual):
+        known = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        if not known or len(texts) != len(method.textual):
             raise ValueError(
                 f"The rewrites of prompt {number} are {texts!r}; {method.name} takes a list of "
                 f"{len(method.textual)} texts ({', '.join(method.textual) or 'none'})."
@@ -213,6 +216,10 @@ def make_questions(
     ]
     check_questions(questions, method.textual)
     return questions
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
 def _warn_of_prefixes(prompts: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ MAX_PIXELS = 89_478_485  #: Pixels of the largest picture; beyond, Pillow warns 
 MAX_ASPECT = 200  #: Largest ratio of a picture's sides, the narrowest limit of the families.
 PICTURE_RULES = 1  #: Edition of `prepare_image` in stamps, a new one where its pixels change.
 DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")  #: Pillow's 16-bit grey, white 65535.
-DARK_GREY = 2**14  #: Grey of 16 bits that is nowhere as light is taken for grey of fewer bits.
+DARK_GREY = 2**14  #: Where 16-bit grey is nowhere as light, it may be of 8 to 14 bits.
 
 
 def prepare_image(image: Image.Image) -> Image.Image:
@@ -41,18 +41,13 @@ def prepare_image(image: Image.Image) -> Image.Image:
     image = image.convert("LA") if image.mode == "La" else image
     image = ImageOps.exif_transpose(image) if orientation(image) != 1 else image
     grey = np.asarray(image) if image.mode in DEEP_GREY else None
-    beyond = grey is not None and (grey.min() < 0 or grey.max() > 0xFFFF)
-    if beyond or image.mode == "F":
+    ends = (0, 0xFFFF) if grey is None else (grey.min(), grey.max())
+    if image.mode == "F" or ends[0] < 0 or not (ends[1] == 0 or DARK_GREY <= ends[1] <= 0xFFFF):
+        values = "are fractions" if image.mode == "F" else f"lie between {ends[0]} and {ends[1]}"
         raise ValueError(
-            f"The picture's grey values are {'not 16-bit' if beyond else 'fractions'} (Pillow's "
-            f"mode {image.mode}), so that white is not known; expected 8 or 16 bits. Scale them to "
-            "0 to 255 and convert the picture to mode L."
-        )
-    if grey is not None and 0 < grey.max() < DARK_GREY:
-        raise ValueError(
-            f"The picture's grey values end at {grey.max()} where white would be 65535 (Pillow's "
-            f"mode {image.mode}): they seem to have {int(grey.max()).bit_length()} bits, so that "
-            "white is not known. Scale them to 0 to 255 and convert the picture to mode L."
+            f"The picture's grey values {values} (Pillow's mode {image.mode}), where white would "
+            "be 65535, so that white is not known; expected 8 or 16 bits. Scale them to 0 to 255 "
+            "and convert the picture to mode L."
         )
     if grey is not None:
         return Image.fromarray((grey >> 8).astype(np.uint8)).convert("RGB")

@@ -72,36 +72,24 @@ def context(text: Any) -> int | None:
     they change: beyond, a token's keys depend on what follows it, and no prefix can be shared.
     """
     longest = getattr(text, "max_position_embeddings", None)
-    if not isinstance(longest, int):
-        return None
     rope = getattr(text, "rope_parameters", None) or {}
-    by_layer = [part for part in rope.values() if isinstance(part, dict)]
-    return min(_taken(longest, part) for part in by_layer or [rope])
-
-
-def _taken(longest: int, rope: Mapping[str, Any]) -> int:
-    if rope.get("rope_type") == "linear":  # of a length not yet stretched; others state theirs
+    if isinstance(longest, int) and rope.get("rope_type") == "linear":  # others state the stretched
         return int(longest * rope.get("factor", 1))
-    if rope.get("rope_type") == "longrope":
+    if isinstance(longest, int) and rope.get("rope_type") == "longrope":
         return min(longest, rope.get("original_max_position_embeddings") or longest)
-    return longest
+    return longest if isinstance(longest, int) else None
 
 
 def check_windows(name: str, text: Any) -> None:
-    """Raise ValueError for a language model that in some layers looks back over a part alone."""
-    longest, layers = context(text), getattr(text, "layer_types", None)
-    for field, layer in (
-        ("sliding_window", "sliding_attention"),
-        ("attention_chunk_size", "chunked_attention"),
-    ):
-        width = getattr(text, field, None)
-        used = width and (layers is None or layer in layers)
-        if used and (longest is None or width < longest):
-            raise ValueError(
-                f"{name} attends through a sliding window ({field} {width:,}, shorter than its "
-                "context), which the engine's masks do not describe; use a checkpoint with full "
-                "attention."
-            )
+    """Raise ValueError for a language model with layers that look back over a part alone."""
+    width, longest = getattr(text, "sliding_window", None), context(text)
+    layers = getattr(text, "layer_types", None) or ["sliding_attention"]
+    if width and "sliding_attention" in layers and (longest is None or width < longest):
+        raise ValueError(
+            f"{name} attends through a sliding window of {width:,} tokens, shorter than its "
+            "context, which the engine's masks do not describe; use a checkpoint with full "
+            "attention."
+        )
 
 
 def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, str]:
