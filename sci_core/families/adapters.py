@@ -131,11 +131,11 @@ class LlavaNext(VisionLanguageModel):
     @classmethod
     def image_tokens(cls, config: Any, inputs: Inputs) -> int:
         side = config.vision_config.image_size // config.vision_config.patch_size
-        *_, height, width = cls.instead(config, inputs)["image_sizes"]
+        *_, height, width = cls.layout(config, inputs)["image_sizes"]
         return side * side + height * (width + 1)
 
     @staticmethod
-    def instead(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
+    def layout(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
         """Of the size count the grid of tiles, and the patches left of it without the padding."""
         # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
         from transformers.models.llava_next import modeling_llava_next as llava_next

@@ -92,7 +92,7 @@ class VisionLanguageModel(ABC):
         return [config.image_token_id] * tokens
 
     @staticmethod
-    def instead(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
+    def layout(config: Any, inputs: Inputs) -> dict[str, tuple[int, ...]]:
         """Return, by name, what of an input the features follow from where not from all of it."""
         return {}
 

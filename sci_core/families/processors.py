@@ -23,19 +23,19 @@ class Picture:
             (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`).
         tokens: how many image tokens it has.
         ids: what stands for it in a prompt: the image tokens, and in some families marks.
-        instead: by name, what counts of an input where not all of it does (see `content`).
+        layout: by name, what counts of an input where not all of it does (see `content`).
     """
 
     inputs: Mapping[str, Tensor]
     tokens: int
     ids: tuple[int, ...] = ()
-    instead: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    layout: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @cached_property
     def content(self) -> bytes:
         """A hash of all that its features and its tokens follow from."""
-        digest = hashlib.sha256(repr((self.ids, sorted(self.instead.items()))).encode())
-        for name in sorted({*self.inputs} - {*self.instead}):
+        digest = hashlib.sha256(repr((self.ids, sorted(self.layout.items()))).encode())
+        for name in sorted({*self.inputs} - {*self.layout}):
             values = self.inputs[name].contiguous()
             digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
             digest.update(values.numpy())
@@ -95,7 +95,7 @@ class Processor:
         ids = family.picture_ids(self.tokenizer, self.config, output, tokens)
         known = self.image_processor.model_input_names
         inputs = {name: output[name] for name in known if name in output}
-        return Picture(inputs, tokens, tuple(ids), family.instead(self.config, output))
+        return Picture(inputs, tokens, tuple(ids), family.layout(self.config, output))
 
     def token_ids(
         self, prompts: Sequence[str], pictures: Sequence[Sequence[int]]
