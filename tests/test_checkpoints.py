@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from transformers import PreTrainedConfig
 
 from sci_core import load_model
-from sci_core.families import models
+from sci_core.families import files, models
 from sci_core.families.models import adapt
 from sci_core.families.named import is_path, may_be_path
 from tests import tiny
@@ -109,7 +109,8 @@ def test_an_adapter_alone_is_named_by_folder_and_by_hub_id(tmp_path, monkeypatch
     (tmp_path / "adapter_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=rf"{tmp_path} holds an adapter"):
         load_model(tmp_path)
-    monkeypatch.setattr(models, "_file", lambda name, file, revision: tmp_path / file)
+    monkeypatch.setattr(files, "find_file", lambda name, file, revision: tmp_path / file)
+    monkeypatch.setattr(models, "find_file", files.find_file)
     with pytest.raises(ValueError, match="some/lora holds an adapter"):
         load_model("some/lora")
 

@@ -3,7 +3,6 @@
 import json
 import pickle
 import random
-from copy import copy as copy_of
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -199,8 +198,7 @@ def test_a_template_may_change_the_text(damageable, written, prompt):
 
 @pytest.mark.parametrize("engine", ["two_phase", "sequential"])
 def test_an_answer_that_never_ends_is_cut(engine):
-    model = copy_of(tiny.load("qwen2_vl", "float64"))
-    model.eos_token_ids = frozenset()
+    model = tiny.with_settings("qwen2_vl", eos_token_id=[])
     image = tiny.random_image(random.Random(0))
     (answer,) = generate(model, [image], [PROMPT_TO_REWRITE], "SCI3", 12, engine=engine)
     assert (len(answer.tokens), answer.end, answer.stopped, answer.error) == (12, None, False, None)
