@@ -64,6 +64,9 @@ class Processor:
     family: Any
     chat_template: str | None = None
 
+    def __post_init__(self) -> None:
+        self._embedded = self.config.get_text_config().vocab_size
+
     @property
     def image_token_id(self) -> int:
         return self.config.image_token_id
@@ -159,12 +162,12 @@ class Processor:
             )
         place = places[0]
         whole = [*ids[:place], *picture, *ids[place + 1 :]]
-        rows, last = self.config.get_text_config().vocab_size, max(whole)
-        if last >= rows:
+        last = max(whole)
+        if last >= self._embedded:
             raise ValueError(
                 f"The tokenizer writes {self.tokenizer.convert_ids_to_tokens(last)!r} as token "
-                f"{last}, but the model has embeddings for {rows} tokens alone (vocab_size in its "
-                "config.json). Use the tokenizer that belongs to the weights, or resize the "
-                "embeddings and save the model again."
+                f"{last}, but the model has embeddings for {self._embedded} tokens alone "
+                "(vocab_size in its config.json). Use the tokenizer that belongs to the weights, "
+                "or resize the embeddings and save the model again."
             )
         return whole
