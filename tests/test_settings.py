@@ -176,6 +176,36 @@ def test_a_setting_is_overridden_where_it_is_kept():
     assert written(again, inputs, repetition_penalty=1.0, **how) == expected(plain)
 
 
+@pytest.mark.parametrize("family", MANY)
+def test_an_end_of_sequence_set_after_loading_is_honoured(family):
+    """By the next call, by transformers' own `generate` alike, and in another process."""
+    images, prompts = tiny.random_questions(random.Random(f"{family} ends"), 4)
+    model = tiny.with_settings(family, eos_token_id=[])
+    endless = generate(model, images, prompts, BASE, 6)
+    assert {len(answer.tokens) for answer in endless} == {6}
+    said = sorted({answer.tokens[2] for answer in endless})
+    for ends in (said[:1], said[0], said, [*said, 0], tuple(said)):
+        model.generation.config.eos_token_id = ends
+        assert model.eos_token_ids == frozenset(ends if isinstance(ends, list | tuple) else [ends])
+        answers = generate(model, images, prompts, BASE, 6)
+        assert any(answer.end in said for answer in answers)
+        for image, prompt, answer in zip(images, prompts, expected(answers), strict=True):
+            if not isinstance(ends, tuple):  # which theirs does not take
+                assert answer == own_greedy(model, image, prompt, 6)
+    assert pickle.loads(pickle.dumps(model)).eos_token_ids == frozenset(said)
+    model.generation.config.eos_token_id = None
+    assert model.eos_token_ids == {model.tokenizer.eos_token_id}
+
+
+@pytest.mark.parametrize("ends", [2.0, [2.0], True, "2", [[2]], {"a": 2}, [None]])
+def test_an_end_of_sequence_that_is_no_token_is_refused(ends):
+    model = tiny.with_settings("qwen2_vl", eos_token_id=[2])
+    model.generation.config.eos_token_id = ends
+    images, prompts = tiny.random_questions(random.Random(0), 1)
+    with pytest.raises(ValueError, match="expected a token's id, a whole number, or a list"):
+        generate(model, images, prompts, BASE, 2)
+
+
 def test_custom_generate_says_whose_setting_it_is():
     images, prompts = tiny.random_questions(random.Random("whose"), 2)
     model = tiny.with_settings("qwen2_vl", penalty_alpha=0.6, top_k=4)

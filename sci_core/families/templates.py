@@ -16,9 +16,9 @@ def checkpoint_template(name: str, revision: str | None, tokenizer: Any) -> str:
     """Return the template of a checkpoint whose tokenizer is loaded.
 
     A processor of transformers takes the first of these: the entry in processor_config.json;
-    chat_template.json; chat_template.jinja and the folder additional_chat_templates. The last two
-    are what its tokenizer takes, too, before its own entry in tokenizer_config.json. That entry
-    alone, often the language model's own, is for a checkpoint whose processor has no template.
+    chat_template.json; chat_template.jinja; the default in the folder additional_chat_templates,
+    which its tokenizer reads, too. The tokenizer's own entry in tokenizer_config.json, often the
+    language model's, is for a checkpoint whose processor has no template.
 
     Raises:
         FileNotFoundError: there is none, or its file is damaged.
@@ -31,6 +31,9 @@ def checkpoint_template(name: str, revision: str | None, tokenizer: Any) -> str:
     if legacy is not None:
         _check_no_more(name, revision)
         return default_template(legacy.get("chat_template"), f"chat_template.json of {name}")
+    plain = find_file(name, "chat_template.jinja", revision)
+    if plain is not None:
+        return plain.read_text(encoding="utf-8")
     if tokenizer.chat_template is None:
         raise FileNotFoundError(f"{name} has no chat template; expected {PLACES}.")
     return default_template(tokenizer.chat_template, f"the tokenizer of {name}")
@@ -46,10 +49,10 @@ def default_template(template: Any, where: str) -> str:
     several = _by_name(template)
     if several is not None:
         if "default" not in several:
+            names = ", ".join(sorted(map(repr, several)))
             raise ValueError(
-                f"{where} has the chat templates {', '.join(map(repr, several))}, none of them "
-                "called 'default'. Rename the one that takes pictures, or set "
-                "tokenizer.chat_template to it."
+                f"{where} has the chat templates {names}, none of them called 'default'. Rename "
+                "the one that takes pictures, or set tokenizer.chat_template to it."
             )
         template = several["default"]
     if not isinstance(template, str):
