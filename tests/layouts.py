@@ -5,8 +5,10 @@ published with, the tokens that its ids mean, and how its tensors are called. Wh
 here is width, depth and vocabulary; pictures are cut and counted as by the real one.
 """
 
+import base64
 import json
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tokenizers import (
     processors,
     trainers,
 )
+from transformers.convert_slow_tokenizer import TikTokenConverter
 
 from sci_core.counterfactuals import REWRITES
 from tests.tiny import INSTRUCTIONS, QUESTIONS
@@ -115,6 +118,16 @@ def renamed(name: str, folder: Path, copy: Path) -> Path:
     return copy
 
 
+# Packages that carry the vocabulary of a language model; none is needed, none is in the lock.
+_PACKAGES = {
+    "qwen": ("dashscope", "resources/qwen.tiktoken", r"\p{N}"),
+    "llama3": ("llama_models", "llama3/tokenizer.model", r"\p{N}{1,3}"),
+}
+_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|{digits}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
 # Which class transformers makes, and what it adds, is what the trained tokenizer says instead.
 _TOKENIZER_KEYS = ("chat_template", "processor_class", "model_max_length", "padding_side")
 
@@ -122,6 +135,40 @@ _TOKENIZER_KEYS = ("chat_template", "processor_class", "model_max_length", "padd
 def _tokenizer(made_of: dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
     """A tokenizer with the published special tokens, of bytes or of pieces (▁) as Llama 2's is."""
     settings = made_of["files"]["tokenizer_config.json"]
+    core = _real_vocabulary(made_of) or _trained_vocabulary(made_of)
+    if "bos" in made_of:
+        bos = made_of["bos"]
+        core.post_processor = processors.TemplateProcessing(
+            single=f"{bos} $A", special_tokens=[(bos, core.token_to_id(bos))]
+        )
+    roles = ("bos_token", "eos_token", "pad_token", "unk_token")
+    names = settings.get("extra_special_tokens")
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        **{role: settings[role] for role in roles if settings.get(role)},
+        **({"extra_special_tokens": names} if names else {}),
+    )
+
+
+class _Ranks(TikTokenConverter):
+    @staticmethod
+    def load_tiktoken_bpe(file: str) -> dict[bytes, int]:
+        lines = (line.split() for line in Path(file).read_bytes().splitlines())
+        return {base64.b64decode(token): int(rank) for token, rank in lines}
+
+
+def _real_vocabulary(made_of: dict[str, Any]) -> Tokenizer | None:
+    """The published vocabulary, if the package that carries it can be imported."""
+    package, file, digits = _PACKAGES.get(made_of.get("words"), ("", "", ""))
+    spec = find_spec(package) if package else None
+    if spec is None:
+        return None
+    pattern = _PATTERN.replace("{digits}", digits)
+    path = str(Path(spec.submodule_search_locations[0], file))
+    return _Ranks(path, pattern, extra_special_tokens=list(made_of["tokens"])).converted()
+
+
+def _trained_vocabulary(made_of: dict[str, Any]) -> Tokenizer:
     specials, lines = list(made_of["tokens"]), [*QUESTIONS, *INSTRUCTIONS, *REWRITES["V3"].values()]
     if made_of["vocabulary"] == "bytes":
         core = Tokenizer(models.BPE())
@@ -145,18 +192,7 @@ def _tokenizer(made_of: dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
         show_progress=False,
     )
     core.train_from_iterator(lines, trainer)
-    if "bos" in made_of:
-        bos = made_of["bos"]
-        core.post_processor = processors.TemplateProcessing(
-            single=f"{bos} $A", special_tokens=[(bos, core.token_to_id(bos))]
-        )
-    roles = ("bos_token", "eos_token", "pad_token", "unk_token")
-    names = settings.get("extra_special_tokens")
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        **{role: settings[role] for role in roles if settings.get(role)},
-        **({"extra_special_tokens": names} if names else {}),
-    )
+    return core
 
 
 def _with_ids(content: Any, tokens: dict[str, int], fast: Any) -> Any:
