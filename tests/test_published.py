@@ -5,6 +5,7 @@ and its pixels. Only its video processor is left out, which wants torchvision an
 """
 
 import random
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,11 +16,13 @@ from PIL import Image
 
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rows import Row
+from sci_book.resources import ROOT
 from sci_core import SCI3, generate, load_model, prefix_rewrite, rewrite
 from sci_core.counterfactuals import REWRITES
 from tests import layouts, tiny
 
 every = pytest.mark.parametrize("name", layouts.NAMES)
+NUMBERS = {8: "eight"}
 SIZES = ((640, 480), (90, 300), (700, 33), (20, 20), (333, 333))
 
 
@@ -167,3 +170,18 @@ def test_a_published_layout_decodes_exactly(name, written):
     (fast,) = generate(model, *asked, SCI3, 2)
     (slow,) = generate(model, *asked, SCI3, 2, engine="sequential", gate=False)
     assert (fast.tokens, fast.end, fast.error) == (slow.tokens, slow.end, None)
+
+
+def test_the_page_says_of_every_layout_what_its_file_says():
+    """Which checkpoints, and which of their files were taken from where."""
+    page = (ROOT / "book" / "real_checkpoints.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+?)` \| (.+?) \| (.+?) \|", page, re.MULTILINE)
+    stated = {layouts.layout(name)["id"]: layouts.layout(name)["source"] for name in layouts.NAMES}
+    assert {row[0] for row in rows} == stated.keys() and len(rows) == len(stated) == 12
+    for published, template, files in rows:
+        source = stated[published]
+        assert (template == "from memory") == (source["chat template"] == "from memory")
+        assert ("taken over" in files) == ("taken over" in source)
+        assert "from memory" in files
+    real = [name for name in layouts.NAMES if "words" in layouts.layout(name)]
+    assert f"{NUMBERS[len(real)]} of the twelve have the real vocabulary" in page
