@@ -309,6 +309,20 @@ def test_where_its_processor_has_none_the_tokenizers_template_is_used(own, damag
     assert load_model(folder).tokenizer.chat_template == A
 
 
+@pytest.mark.parametrize("own", [None, {"default": A, "rag": B}, {"default": A}, A])
+def test_a_processor_in_memory_may_have_several_templates_by_name(own):
+    """As those of `AutoProcessor` do; without one, the tokenizer's may be several."""
+    model = tiny.load("llava")
+    words = deepcopy(model.tokenizer)
+    words.chat_template = {"default": A, "tool_use": B} if own is None else C
+    processor = adapt(model.hf, words, model.processor.image_processor, chat_template=own).processor
+    words = deepcopy(words)
+    words.chat_template = A
+    expected = adapt(model.hf, words, model.processor.image_processor).processor
+    asked = ["Is it red?"], [(7, 7)]
+    assert processor.token_ids(*asked) == expected.token_ids(*asked)
+
+
 @pytest.mark.parametrize(
     ("files", "says"),
     [
@@ -473,13 +487,17 @@ def test_published_names_of_image_processors_are_known(kind, name, nested, damag
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", ["FooImageProcessor", "QwenVLProcessor", "", "Image Processor"])
+@pytest.mark.parametrize(
+    "name", ["FooImageProcessor", "QwenVLProcessor", "", "Image Processor", "AutoImageProcessor"]
+)
 def test_an_unknown_image_processor_is_named_and_not_its_file_missed(name, damageable):
     folder = damageable()
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     content = json.dumps(settings | {"image_processor_type": name})
     (folder / "preprocessor_config.json").write_text(content)
-    says = rf"preprocessor_config.json of .* asks for the image processor '{name}', which transf"
+    says = (
+        rf"preprocessor_config.json of .* asks for the image processor '{name}', which (transf|can)"
+    )
     with pytest.raises(FileNotFoundError, match=says):
         load_model(folder)
 

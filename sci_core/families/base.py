@@ -47,7 +47,7 @@ class VisionLanguageModel(ABC):
         hf: Any,
         tokenizer: Any,
         image_processor: Any,
-        chat_template: str | None,
+        chat_template: str | Mapping[str, str] | None,
         reload: partial | None,
     ):
         self.name = name

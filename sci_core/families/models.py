@@ -46,7 +46,9 @@ def load_model(
     """Load a checkpoint of a supported family from a local folder or by its hub id.
 
     Args:
-        name_or_path: a folder in the Hugging Face layout, or a hub id.
+        name_or_path: a folder in the Hugging Face layout, or a hub id. Of a hub id, what is in the
+            hub's cache is read; more is downloaded only where the environment says
+            HF_HUB_OFFLINE=0.
         dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own.
         device: where to put the model; a GPU if there is one, otherwise the CPU.
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
@@ -129,14 +131,14 @@ def adapt(
     tokenizer: Any,
     image_processor: Any,
     *,
-    chat_template: str | None = None,
+    chat_template: str | Mapping[str, str] | None = None,
     name: str | None = None,
     reload: partial | None = None,
 ) -> VisionLanguageModel:
     """Wrap a transformers model that is in memory; it is used as it is.
 
     Args:
-        chat_template: instead of the tokenizer's own.
+        chat_template: instead of the tokenizer's own; of several by name, the default.
         name: what to call it; by default the name it was loaded by.
         reload: makes the same model in another process.
 

@@ -49,18 +49,21 @@ def load_image_processor(name: str, **source: Any) -> Any:
     kind = settings.get("image_processor_type") if isinstance(settings, dict) else None
     model = re.fullmatch(_IMAGE_PROCESSOR, str(kind))
     config = getattr(transformers, f"{model[1]}Config", None) if model else None
-    more = {} if config is None else {"config": config()}
+    known = isinstance(config, type) and issubclass(config, transformers.PreTrainedConfig)
+    more = {"config": config()} if known else {}
     try:
         with _without_hints():
             return _part(
                 transformers.AutoImageProcessor, file, name, backend="pil", **more, **source
             )
     except FileNotFoundError as error:
-        if kind is None or "Unrecognized image processor" not in str(error):
+        if kind is None:
             raise
+        known = "Unrecognized image processor" not in str(error)
+        reason = f"cannot be loaded: {first_line(error)}" if known else "transformers does not have"
         raise FileNotFoundError(
-            f"{file} of {name} asks for the image processor {kind!r}, which transformers does not "
-            "have. Put the one of the model's family there, as its other checkpoints name it."
+            f"{file} of {name} asks for the image processor {kind!r}, which {reason}. Put the one "
+            "of the model's family there, as its other checkpoints name it."
         ) from error
 
 

@@ -62,7 +62,7 @@ class Processor:
     image_processor: Any
     config: Any
     family: Any
-    chat_template: str | None = None
+    chat_template: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         self._embedded = self.config.get_text_config().vocab_size
