@@ -255,7 +255,7 @@ def test_features_and_tokens_that_disagree_are_said_in_a_sentence(kind, more):
     model = tiny.load(kind)
     picture = model.processor.prepare(tiny.random_image(random.Random(kind)))
     wrong = replace(picture, tokens=picture.tokens + more)
-    says = rf"gives {picture.tokens} features for 1 pictures of {picture.tokens + more} image tok"
+    says = rf"gives {picture.tokens} features where .* have {picture.tokens + more} image tokens"
     with pytest.raises(ValueError, match=says):
         model.encode([wrong])
 

@@ -148,10 +148,9 @@ class VisionLanguageModel(ABC):
         features, counts = self.features(output), [picture.tokens for picture in pictures]
         if len(features) != sum(counts):
             raise ValueError(
-                f"The vision tower of {self.name} gives {len(features):,} features for "
-                f"{len(pictures)} pictures of {sum(counts):,} image tokens together; expected one "
-                "for each token. Its config.json and preprocessor_config.json do not fit each "
-                f"other, or the {self.family} family."
+                f"The vision tower of {self.name} gives {len(features):,} features where prompts "
+                f"have {sum(counts):,} image tokens; expected one for each. Its config.json and "
+                f"preprocessor_config.json do not fit each other, or the {self.family} family."
             )
         return list(features.split(counts))
 
