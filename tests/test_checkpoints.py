@@ -2,16 +2,22 @@
 
 import json
 import pickle
+import random
 import re
 import shutil
+import socket
+import time
 from copy import deepcopy
 
 import pytest
+import torch
+from huggingface_hub import constants
+from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import PreTrainedConfig
+from transformers import AutoProcessor, PreTrainedConfig
 
 from sci_core import load_model
-from sci_core.families import models
+from sci_core.families import files, models
 from sci_core.families.models import adapt
 from sci_core.families.named import is_path, may_be_path
 from tests import tiny
@@ -109,7 +115,8 @@ def test_an_adapter_alone_is_named_by_folder_and_by_hub_id(tmp_path, monkeypatch
     (tmp_path / "adapter_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=rf"{tmp_path} holds an adapter"):
         load_model(tmp_path)
-    monkeypatch.setattr(models, "_file", lambda name, file, revision: tmp_path / file)
+    monkeypatch.setattr(files, "find_file", lambda name, file, revision: tmp_path / file)
+    monkeypatch.setattr(models, "find_file", files.find_file)
     with pytest.raises(ValueError, match="some/lora holds an adapter"):
         load_model("some/lora")
 
@@ -221,3 +228,313 @@ def test_shards_that_an_index_names_are_loaded(damageable):
     (copy / "pytorch_model.bin.index.json").write_text("{}")  # left there; nobody reads it
     assert len(list(copy.glob("*.safetensors"))) > 1
     assert load_model(copy).parameters == tiny.load("qwen2_vl").parameters
+
+
+A, B, C = (
+    f"{letter}: "
+    + "{% for part in messages[0]['content'] %}{% if part['type'] == 'image' %}<image>"
+    "{% else %}{{ part['text'] }}{% endif %}{% endfor %}"
+    for letter in "ABC"
+)
+"""Three templates that take pictures and can be told apart."""
+TEXT = "{{ messages[0]['role'] + ': ' + messages[0]['content'] }}"  # a language model's own
+MORE = "additional_chat_templates"
+
+
+def templates(folder, files):
+    """Leave a checkpoint with no chat template but these: texts, or entries of JSON files."""
+    for file in ("chat_template.jinja", "processor_config.json"):
+        (folder / file).unlink(missing_ok=True)
+    for file, content in files.items():
+        path = folder / file
+        path.parent.mkdir(exist_ok=True)
+        if file.endswith(".jinja"):
+            path.write_text(content)
+        else:
+            entries = json.loads(path.read_text()) if path.is_file() else {}
+            path.write_text(json.dumps(entries | {"chat_template": content}))
+
+
+@pytest.mark.parametrize(
+    ("files", "used"),
+    [
+        ({"tokenizer_config.json": TEXT, "chat_template.json": A}, A),
+        ({"processor_config.json": A}, A),
+        ({"tokenizer_config.json": TEXT, "processor_config.json": A}, A),
+        ({"tokenizer_config.json": B, "chat_template.jinja": A}, A),
+        ({"chat_template.jinja": B, "chat_template.json": A}, A),
+        ({"chat_template.jinja": B, "chat_template.json": C, "processor_config.json": A}, A),
+        ({"processor_config.json": None, "chat_template.json": A, "tokenizer_config.json": B}, A),
+        ({"chat_template.jinja": A, f"{MORE}/tool_use.jinja": B}, A),
+        ({f"{MORE}/default.jinja": A, f"{MORE}/rag.jinja": B, "tokenizer_config.json": TEXT}, A),
+        ({f"{MORE}/default.jinja": B, "chat_template.jinja": A}, A),
+        ({"processor_config.json": {"rag": B, "default": A}, "chat_template.jinja": C}, A),
+        ({"chat_template.json": {"default": A, "tool_use": B}, "tokenizer_config.json": TEXT}, A),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:unclosed file")  # transformers leaves templates open
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_template_is_the_one_that_autoprocessor_would_use(files, used, damageable):
+    folder = damageable("llava")
+    templates(folder, files)
+    content = [{"type": "image"}, {"type": "text", "text": "What is it?"}]
+    turn = [{"role": "user", "content": content}]
+    theirs = AutoProcessor.from_pretrained(folder).apply_chat_template(turn)
+    tokenizer = load_model(folder).tokenizer
+    assert tokenizer.apply_chat_template(turn, tokenize=False) == theirs
+    assert tokenizer.chat_template == used
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        A,
+        [{"name": "tool_use", "template": B}, {"name": "default", "template": A}],
+        [{"name": "default", "template": A}],
+    ],
+)
+def test_where_its_processor_has_none_the_tokenizers_template_is_used(own, damageable):
+    folder = damageable("llava")
+    templates(folder, {"tokenizer_config.json": own})
+    assert load_model(folder).tokenizer.chat_template == A
+
+
+@pytest.mark.parametrize("own", [None, {"default": A, "rag": B}, {"default": A}, A])
+def test_a_processor_in_memory_may_have_several_templates_by_name(own):
+    """As those of `AutoProcessor` do; without one, the tokenizer's may be several."""
+    model = tiny.load("llava")
+    words = deepcopy(model.tokenizer)
+    words.chat_template = {"default": A, "tool_use": B} if own is None else C
+    processor = adapt(model.hf, words, model.processor.image_processor, chat_template=own).processor
+    words = deepcopy(words)
+    words.chat_template = A
+    expected = adapt(model.hf, words, model.processor.image_processor).processor
+    asked = ["Is it red?"], [(7, 7)]
+    assert processor.token_ids(*asked) == expected.token_ids(*asked)
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({f"{MORE}/rag.jinja": A, f"{MORE}/tool_use.jinja": B}, "templates 'rag', 'tool_use', no"),
+        ({"tokenizer_config.json": [{"name": "rag", "template": A}]}, "templates 'rag', none of"),
+        ({"processor_config.json": {"image": A}}, r"processor_config.json of .* templates 'image'"),
+        (
+            {"chat_template.json": [{"name": "a", "template": A}]},
+            r"chat_template.json of .* 'a', n",
+        ),
+        ({"chat_template.json": A, f"{MORE}/rag.jinja": B}, "rag.jinja, which exclude each other"),
+        ({"chat_template.json": 7}, "has int as its chat_template; expected a text, or texts by"),
+        ({"processor_config.json": ["a"]}, "has list as its chat_template; expected a text"),
+        ({"processor_config.json": {"default": None}}, "has NoneType as its chat_template"),
+    ],
+)
+def test_templates_that_leave_open_which_is_meant_are_refused(files, says, damageable):
+    folder = damageable("llava")
+    templates(folder, files)
+    with pytest.raises((ValueError, FileNotFoundError), match=says) as refused:
+        load_model(folder)
+    assert str(folder) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}{{ m['role'] + ': ' + m['content'] }}{% endfor %}",
+        "{% for message in messages %}{{ message['content'] | trim }}{% endfor %}",
+        "{{ messages[0].content.strip() }}",
+        "{% if messages[0].content is not string %}{{ raise_exception('Text only.') }}{% endif %}",
+        "{{ messages[0].content | length + 'x' }}",
+        "{% for m in messages %}{{ m.content }}",
+        "{% for part in messages[0].content %}{{ part.text }}{% endfor %}",
+    ],
+)
+@pytest.mark.parametrize("file", ["chat_template.jinja", "tokenizer_config.json"])
+def test_a_template_for_text_alone_is_said_in_a_sentence(template, file, damageable):
+    folder = damageable("llava")
+    templates(folder, {file: template})
+    with pytest.raises(ValueError, match="may be the language model's own, which takes text alone"):
+        load_model(folder).processor.token_ids(["Is it red?"], [(4,)])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "generation_config.json of .* is no JSON"),
+        ("{", "generation_config.json of .* is no JSON"),
+        ('{"eos_token_id": [2, 3', "is no JSON"),
+        ("\x00\x01", "is no JSON"),
+        ("[]", "holds list; expected a JSON object"),
+        ("null", "holds NoneType; expected"),
+        ("151645", "holds int; expected"),
+        ('{"eos_token_id": [2.0]}', r"has eos_token_id \[2.0\]; expected .* whole number"),
+        ('{"eos_token_id": true}', "has eos_token_id True; expected"),
+        ('{"eos_token_id": "</s>"}', "has eos_token_id '</s>'; expected"),
+        ('{"eos_token_id": [[2], [3]]}', r"has eos_token_id \[\[2\], \[3\]\]; expected"),
+        ('{"pad_token_id": 1.5}', "has pad_token_id 1.5; expected"),
+        ('{"forced_eos_token_id": {"a": 1}}', "has forced_eos_token_id {'a': 1}; expected"),
+        ('{"suppress_tokens": [1, "2"]}', r"has suppress_tokens \[1, '2'\]; expected"),
+        ('{"repetition_penalty": "high"}', "sets what cannot be applied: `penalty` has to be"),
+        ('{"no_repeat_ngram_size": 2.5}', "sets what cannot be applied: `ngram_size`"),
+        ('{"bad_words_ids": [1]}', "sets what cannot be applied: `bad_words_ids`"),
+        ('{"min_length": "a"}', "sets what cannot be applied"),
+    ],
+)
+def test_damaged_generation_settings_are_said_in_a_sentence(text, says, damageable):
+    folder = damageable()
+    (folder / "generation_config.json").write_text(text)
+    with pytest.raises((ValueError, FileNotFoundError), match=says) as refused:
+        load_model(folder)
+    assert str(folder) in str(refused.value)
+
+
+def test_generation_settings_cut_at_any_place_are_never_taken_for_none(damageable):
+    folder = damageable()
+    file = folder / "generation_config.json"
+    whole = file.read_text()
+    ends = load_model(folder).eos_token_ids
+    assert len(ends) > 30
+    for part in (0.1, 0.3, 0.5, 0.9, 0.99):
+        file.write_text(whole[: int(len(whole) * part)])
+        with pytest.raises(FileNotFoundError, match=r"generation_config.json of .* is no JSON"):
+            load_model(folder)
+    file.unlink()  # none at all is no damage: config.json says where an answer ends
+    assert load_model(folder).eos_token_ids < ends
+
+
+@pytest.mark.parametrize("token", ["<extra>", "größer", " <|row_9|>"])
+@pytest.mark.parametrize("special", [True, False])
+def test_a_token_without_an_embedding_is_said_at_the_prompt_that_holds_it(
+    token, special, damageable
+):
+    folder = damageable()
+    words = tiny.load("qwen2_vl").tokenizer
+    words = type(words).from_pretrained(folder)
+    words.add_tokens([token], special_tokens=special)
+    words.save_pretrained(folder)
+    model = load_model(folder)
+    picture = model.processor.prepare(Image.new("RGB", (64, 64)))
+    model.processor.token_ids(["Is it red?"], [picture.ids])
+    says = rf"writes '.*' as token {len(words) - 1}, but the model has embeddings for"
+    with pytest.raises(ValueError, match=says):
+        model.processor.token_ids(["Is it red?", f"Is it {token}?"], [picture.ids] * 2)
+
+
+def test_an_image_token_without_an_embedding_is_said(damageable):
+    folder = damageable("llava")
+    config = json.loads((folder / "config.json").read_text())
+    words = type(tiny.load("llava").tokenizer).from_pretrained(folder)
+    words.add_tokens(["<picture>"], special_tokens=True)
+    words.save_pretrained(folder)
+    template = (folder / "chat_template.jinja").read_text()
+    (folder / "chat_template.jinja").write_text(template.replace("<image>", "<picture>"))
+    config["image_token_index"] = words.convert_tokens_to_ids("<picture>")
+    (folder / "config.json").write_text(json.dumps(config))
+    model = load_model(folder)
+    picture = model.processor.prepare(Image.new("RGB", (64, 64)))
+    with pytest.raises(ValueError, match=r"writes '<picture>' as token .* embeddings for"):
+        model.processor.token_ids(["Is it red?"], [picture.ids])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("qwen2_5_vl", "Qwen2_5_VLImageProcessor"),
+        ("qwen2_5_vl", "Qwen2_5_VLImageProcessorFast"),
+        ("qwen2_vl", "Qwen2VLImageProcessorFast"),
+        ("qwen3_vl", "Qwen3VLImageProcessor"),
+        ("qwen3_vl", "Qwen2_5_VLImageProcessor"),
+        ("llava", "CLIPImageProcessorFast"),
+        ("llava", "CLIPFeatureExtractor"),
+        ("llava_siglip", "SiglipImageProcessorFast"),
+        ("llava_next", "LlavaNextImageProcessorFast"),
+        ("llava_onevision", "LlavaOnevisionImageProcessorFast"),
+        ("idefics3", "Idefics3ImageProcessorFast"),
+        ("smolvlm", "SmolVLMImageProcessorFast"),
+        ("smolvlm", "Idefics3ImageProcessor"),
+        ("internvl", "GotOcr2ImageProcessorFast"),
+        ("internvl", "InternVLImageProcessor"),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_published_names_of_image_processors_are_known(kind, name, nested, damageable, capfd):
+    folder = damageable(kind)
+    image = tiny.random_image(random.Random(kind))
+    settings = json.loads((folder / "preprocessor_config.json").read_text())
+    settings["image_processor_type"] = name
+    if nested:
+        (folder / "preprocessor_config.json").unlink()
+        content = json.dumps({"image_processor": settings})
+        (folder / "processor_config.json").write_text(content)
+    else:
+        (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+    expected = tiny.load(kind).processor.prepare(image)
+    capfd.readouterr()
+    found = load_model(folder).processor.prepare(image)
+    assert found.ids == expected.ids and found.inputs.keys() == expected.inputs.keys()
+    for key, value in expected.inputs.items():
+        assert torch.equal(found.inputs[key], value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "name", ["FooImageProcessor", "QwenVLProcessor", "", "Image Processor", "AutoImageProcessor"]
+)
+def test_an_unknown_image_processor_is_named_and_not_its_file_missed(name, damageable):
+    folder = damageable()
+    settings = json.loads((folder / "preprocessor_config.json").read_text())
+    content = json.dumps(settings | {"image_processor_type": name})
+    (folder / "preprocessor_config.json").write_text(content)
+    says = (
+        rf"preprocessor_config.json of .* asks for the image processor '{name}', which (transf|can)"
+    )
+    with pytest.raises(FileNotFoundError, match=says):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("asked", [None, "1", "yes", ""])
+@pytest.mark.parametrize(
+    "name", ["no-such-model", "Qwen/Qwen2-VL-7B-Instruct", "some/lora", "llava-hf/llava-1.5-7b-hf"]
+)
+def test_python_asks_no_hub_unless_it_is_allowed(name, asked, monkeypatch):
+    """Nor does it wait: without the variable, and with any value that does not switch it off."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # as where the variable was never set
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    if asked is not None:
+        monkeypatch.setenv("HF_HUB_OFFLINE", asked)
+    says = "Only the hub's cache was read, since nothing is downloaded unless you allow it"
+    with pytest.raises(FileNotFoundError, match=says):
+        load_model(name, revision="main")
+
+
+@pytest.mark.parametrize("allowed", ["0", "false", "NO", " off "])
+def test_python_asks_the_hub_where_that_is_allowed(allowed, monkeypatch):
+    asked = []
+
+    def unreachable(host, *_, **__):
+        asked.append(host)
+        raise OSError("no network here")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(socket, "getaddrinfo", unreachable)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setenv("HF_HUB_OFFLINE", allowed)
+    with pytest.raises(FileNotFoundError, match="nor a hub id that can be reached"):
+        load_model("some/model")
+    assert asked
+
+
+def test_a_cached_hub_id_is_loaded_without_a_hub(tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    cached, commit = tmp_path / "models--some--model", "0123456789" * 4
+    shutil.copytree(tiny.checkpoint("llava"), cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    assert load_model("some/model").parameters == tiny.load("llava").parameters
+    (cached / "snapshots" / commit / "tokenizer.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no tokenizer.json .* Only the hub's cache was"):
+        load_model("some/model")

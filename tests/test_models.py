@@ -3,12 +3,14 @@
 import json
 import pickle
 import random
-from copy import copy as copy_of
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
+import transformers
 from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, LlavaNextProcessor, Qwen2VLProcessor
@@ -16,6 +18,7 @@ from transformers import AutoProcessor, LlavaNextProcessor, Qwen2VLProcessor
 from sci_book.results.records import read_records
 from sci_book.run.provenance import revision
 from sci_core import generate, load_model
+from sci_core.families.models import adapt
 from sci_core.images import MAX_PIXELS, check_image
 from tests import tiny
 
@@ -135,7 +138,7 @@ def test_revision_follows_content_not_place(family, damageable):
     assert revision(load_model(copy)) != revision(tiny.load(family))
 
 
-def test_of_the_processor_config_the_image_processor_alone_is_in_the_revision(damageable):
+def test_what_autoprocessor_alone_reads_of_a_processor_config_is_not_in_the_revision(damageable):
     """The rest is for `AutoProcessor`, which is not used; frozen records keep their stamps."""
     copy = damageable("llava_next")
     before = revision(load_model(copy))
@@ -143,6 +146,26 @@ def test_of_the_processor_config_the_image_processor_alone_is_in_the_revision(da
     assert revision(load_model(copy)) == before
     pixels = json.loads((copy / "preprocessor_config.json").read_text())
     (copy / "processor_config.json").write_text(json.dumps({"image_processor": pixels}))
+    assert revision(load_model(copy)) != before
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("chat_template.json", '{"chat_template": "<image>"}'),
+        ("processor_config.json", '{"chat_template": "<image>"}'),
+        ("additional_chat_templates/default.jinja", "<image>"),
+        ("tokenizer_config.json", None),
+        ("generation_config.json", '{"eos_token_id": 2}'),
+    ],
+)
+def test_the_revision_changes_with_every_file_that_may_change_an_answer(file, content, damageable):
+    copy = damageable("llava")
+    before = revision(load_model(copy))
+    path = copy / file
+    path.parent.mkdir(exist_ok=True)
+    settings = path.read_text() if path.is_file() else ""
+    path.write_text(settings.replace("}", ' , "more": 1}') if content is None else content)
     assert revision(load_model(copy)) != before
 
 
@@ -199,11 +222,65 @@ def test_a_template_may_change_the_text(damageable, written, prompt):
 
 @pytest.mark.parametrize("engine", ["two_phase", "sequential"])
 def test_an_answer_that_never_ends_is_cut(engine):
-    model = copy_of(tiny.load("qwen2_vl", "float64"))
-    model.eos_token_ids = frozenset()
+    model = tiny.with_settings("qwen2_vl", eos_token_id=[])
     image = tiny.random_image(random.Random(0))
     (answer,) = generate(model, [image], [PROMPT_TO_REWRITE], "SCI3", 12, engine=engine)
     assert (len(answer.tokens), answer.end, answer.stopped, answer.error) == (12, None, False, None)
+
+
+@pytest.mark.parametrize("strategy", ["default", "full"])
+@pytest.mark.parametrize("tower", ["clip", "siglip"])
+@pytest.mark.parametrize("layer", [-2, -1, [-1, -2]])
+def test_every_way_to_take_the_features_of_a_llava_is_counted(tower, strategy, layer):
+    """With a class token, without one, or with a patch less, as the model itself takes them."""
+    shared = tiny.load({"clip": "llava", "siglip": "llava_siglip"}[tower])
+    config = deepcopy(shared.hf.config)
+    config.vision_feature_select_strategy, config.vision_feature_layer = strategy, layer
+    torch.manual_seed(0)
+    hf = transformers.LlavaForConditionalGeneration(config).eval().requires_grad_(False)
+    hf.generation_config.eos_token_id = shared.tokenizer.eos_token_id
+    model = adapt(hf, shared.tokenizer, shared.processor.image_processor)
+    beside = {"clip": 1, "siglip": 0}[tower] - (strategy == "default")
+    picture = model.processor.prepare(tiny.random_image(random.Random(tower)))
+    assert picture.tokens == len(model.encode([picture])[0]) == 16 + beside
+    images, prompts = tiny.random_questions(random.Random(f"{tower} {strategy}"), 2)
+    fast = generate(model, images, prompts, "SCI3", 3)
+    slow = generate(model, images, prompts, "SCI3", 3, engine="sequential", gate=False)
+    assert [answer.tokens for answer in fast] == [answer.tokens for answer in slow]
+
+
+@pytest.mark.parametrize("more", [1, -1, 7])
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_features_and_tokens_that_disagree_are_said_in_a_sentence(kind, more):
+    model = tiny.load(kind)
+    picture = model.processor.prepare(tiny.random_image(random.Random(kind)))
+    wrong = replace(picture, tokens=picture.tokens + more)
+    says = rf"gives {picture.tokens} features where .* have {picture.tokens + more} image tokens"
+    with pytest.raises(ValueError, match=says):
+        model.encode([wrong])
+
+
+@pytest.mark.parametrize(
+    ("kind", "tower", "strategy", "says"),
+    [
+        ("llava", "PixtralVisionConfig", "full", "the vision tower 'pixtral'; .* are supported"),
+        ("llava", "Dinov2Config", "default", "the vision tower 'dinov2'; .* are supported"),
+        ("llava_next", "Dinov2Config", "full", "the vision tower 'dinov2'"),
+        ("llava_next", None, "full", "takes 'full' features of the vision tower 'clip_vision"),
+        ("llava_onevision", None, "default", "'default' features of the vision tower 'siglip"),
+    ],
+)
+def test_a_tower_whose_features_are_not_known_is_refused(kind, tower, strategy, says):
+    model = tiny.load(kind)
+    hf = SimpleNamespace(
+        config=deepcopy(model.hf.config), model=model.hf.model,
+        get_input_embeddings=model.hf.get_input_embeddings,
+    )  # fmt: skip
+    hf.config.vision_feature_select_strategy = strategy
+    if tower:
+        hf.config.vision_config = getattr(transformers, tower)()
+    with pytest.raises(ValueError, match=says):
+        adapt(hf, model.tokenizer, model.processor.image_processor, name="a checkpoint")
 
 
 def test_a_template_without_a_placeholder_is_named(damageable):

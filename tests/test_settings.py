@@ -3,7 +3,7 @@
 import pickle
 import random
 import warnings
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,21 +13,9 @@ from test_custom_generate import expected, inputs_of, processor_of, written
 
 from sci_book.run.provenance import revision
 from sci_core import BASE, SCI3, SCI5, custom_generate, generate, load_model, scores
-from sci_core.families.settings import GenerationSettings
 from tests import tiny
 
 MANY = "qwen2_vl", "llava_next", "idefics3", "internvl"
-
-
-def with_settings(family, **settings):
-    """A tiny model whose checkpoint has these settings; its weights are those of the others."""
-    shared = tiny.load(family, "float64")
-    model = copy(shared)
-    model.hf = copy(shared.hf)
-    model.hf.generation_config = deepcopy(shared.hf.generation_config)
-    model.hf.generation_config.update(**settings)
-    model.generation = GenerationSettings(model.hf)
-    return model
 
 
 def own_greedy(model, image, prompt, new_tokens):
@@ -78,7 +66,7 @@ def test_the_base_is_transformers_greedy_decoding_with_the_checkpoints_settings(
     images, prompts, free, settings = settings_of(family)
     changed = set()
     for name, each in settings.items():
-        model = with_settings(family, **each)
+        model = tiny.with_settings(family, **each)
         ours = generate(model, images, prompts, BASE, 8)
         for image, prompt, answer in zip(images, prompts, expected(ours), strict=True):
             assert answer == own_greedy(model, image, prompt, 8), (name, prompt)
@@ -97,7 +85,7 @@ SOME = {
 @pytest.mark.parametrize("settings", SOME.values(), ids=SOME)
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_batches_gate_engines_and_custom_generate_agree(family, settings):
-    model = with_settings(family, **settings)
+    model = tiny.with_settings(family, **settings)
     images, prompts = tiny.random_questions(random.Random(f"{family} agree"), 4)
     for how in ({}, {"temperature": 0.9, "top_k": 30, "top_p": 0.9, "seed": 3}):
         whole = generate(model, images, prompts, SCI5, 5, **how)
@@ -118,7 +106,7 @@ def test_batches_gate_engines_and_custom_generate_agree(family, settings):
 
 
 def test_a_penalty_acts_on_the_combined_score_and_not_on_the_constraint():
-    model = with_settings("qwen2_vl", repetition_penalty=1.5)
+    model = tiny.with_settings("qwen2_vl", repetition_penalty=1.5)
     images, prompts = tiny.random_questions(random.Random("combined"), 6)
     answers = generate(model, images, prompts, SCI3, 4, return_logits=True)
     for image, prompt, answer in zip(images, prompts, answers, strict=True):
@@ -139,17 +127,17 @@ def test_a_sole_survivor_of_the_constraint_wins_unless_it_is_forbidden():
     images, prompts = tiny.random_questions(random.Random("sole"), 6)
     free = generate(tiny.load("qwen2_vl", "float64"), images, prompts, narrow, 1)
     firsts = {answer.tokens[0] if answer.tokens else answer.end for answer in free}
-    penalised = with_settings("qwen2_vl", repetition_penalty=9.0)
+    penalised = tiny.with_settings("qwen2_vl", repetition_penalty=9.0)
     found = generate(penalised, images, prompts, narrow, 1)
     assert expected(found) == expected(free) and not any(a.looked[0] for a in found)
-    barred = with_settings("qwen2_vl", suppress_tokens=sorted(firsts))
+    barred = tiny.with_settings("qwen2_vl", suppress_tokens=sorted(firsts))
     for gate in (True, False):
         found = generate(barred, images, prompts, narrow, 1, gate=gate)
         assert not firsts & {token for row in expected(found) for token in row}
 
 
 def test_what_is_not_applied_is_named_once():
-    model = with_settings("llava_next", num_beams=4, stop_strings=["."], top_k=5, top_p=0.2)
+    model = tiny.with_settings("llava_next", num_beams=4, stop_strings=["."], top_k=5, top_p=0.2)
     images, prompts = tiny.random_questions(random.Random("aside"), 1)
     plain = generate(tiny.load("llava_next", "float64"), images, prompts, SCI3, 3)
     says = r"generation_config.json of .* sets num_beams=4, stop_strings=\['.'\], which is not"
@@ -162,7 +150,7 @@ def test_what_is_not_applied_is_named_once():
 
 
 def test_sampling_settings_leave_greedy_decoding_alone_without_a_word():
-    model = with_settings("llava_next", do_sample=True, temperature=0.1, top_k=3, min_p=0.2)
+    model = tiny.with_settings("llava_next", do_sample=True, temperature=0.1, top_k=3, min_p=0.2)
     images, prompts = tiny.random_questions(random.Random("greedy"), 3)
     plain = generate(tiny.load("llava_next", "float64"), images, prompts, SCI3, 3)
     with warnings.catch_warnings():
@@ -173,7 +161,7 @@ def test_sampling_settings_leave_greedy_decoding_alone_without_a_word():
 
 def test_a_setting_is_overridden_where_it_is_kept():
     images, prompts = tiny.random_questions(random.Random("over"), 4)
-    model = with_settings("qwen2_vl", repetition_penalty=1.5)
+    model = tiny.with_settings("qwen2_vl", repetition_penalty=1.5)
     assert model.generation.applied == {"repetition_penalty": 1.5}
     model.generation.config.repetition_penalty = 1.0
     assert model.generation.applied == {}
@@ -184,13 +172,43 @@ def test_a_setting_is_overridden_where_it_is_kept():
     inputs = inputs_of(model, images, prompts)
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 4, "do_sample": False}
-    again = with_settings("qwen2_vl", repetition_penalty=1.5)
+    again = tiny.with_settings("qwen2_vl", repetition_penalty=1.5)
     assert written(again, inputs, repetition_penalty=1.0, **how) == expected(plain)
+
+
+@pytest.mark.parametrize("family", MANY)
+def test_an_end_of_sequence_set_after_loading_is_honoured(family):
+    """By the next call, by transformers' own `generate` alike, and in another process."""
+    images, prompts = tiny.random_questions(random.Random(f"{family} ends"), 4)
+    model = tiny.with_settings(family, eos_token_id=[])
+    endless = generate(model, images, prompts, BASE, 6)
+    assert {len(answer.tokens) for answer in endless} == {6}
+    said = sorted({answer.tokens[2] for answer in endless})
+    for ends in (said[:1], said[0], said, [*said, 0], tuple(said)):
+        model.generation.config.eos_token_id = ends
+        assert model.eos_token_ids == frozenset(ends if isinstance(ends, list | tuple) else [ends])
+        answers = generate(model, images, prompts, BASE, 6)
+        assert any(answer.end in said for answer in answers)
+        for image, prompt, answer in zip(images, prompts, expected(answers), strict=True):
+            if not isinstance(ends, tuple):  # which theirs does not take
+                assert answer == own_greedy(model, image, prompt, 6)
+    assert pickle.loads(pickle.dumps(model)).eos_token_ids == frozenset(said)
+    model.generation.config.eos_token_id = None
+    assert model.eos_token_ids == {model.tokenizer.eos_token_id}
+
+
+@pytest.mark.parametrize("ends", [2.0, [2.0], True, "2", [[2]], {"a": 2}, [None]])
+def test_an_end_of_sequence_that_is_no_token_is_refused(ends):
+    model = tiny.with_settings("qwen2_vl", eos_token_id=[2])
+    model.generation.config.eos_token_id = ends
+    images, prompts = tiny.random_questions(random.Random(0), 1)
+    with pytest.raises(ValueError, match="expected a token's id, a whole number, or a list"):
+        generate(model, images, prompts, BASE, 2)
 
 
 def test_custom_generate_says_whose_setting_it_is():
     images, prompts = tiny.random_questions(random.Random("whose"), 2)
-    model = with_settings("qwen2_vl", penalty_alpha=0.6, top_k=4)
+    model = tiny.with_settings("qwen2_vl", penalty_alpha=0.6, top_k=4)
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
     inputs = inputs_of(model, images, prompts)

@@ -9,8 +9,10 @@ import json
 import math
 import random
 import tempfile
+from copy import copy, deepcopy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +22,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from sci_core.engine.decoding import Answer
 from sci_core.families.models import VisionLanguageModel, load_model
+from sci_core.families.settings import GenerationSettings
 from sci_core.logits import tc_logits
 from sci_core.methods import Method
 from sci_core.scoring import scores
@@ -98,6 +101,17 @@ def checkpoint(kind: str) -> Path:
 def load(kind: str, dtype: str = "float32", attention: str = "sdpa") -> VisionLanguageModel:
     """That checkpoint, loaded once on the CPU. Shared by all tests: leave it as it is."""
     return load_model(checkpoint(kind), dtype=dtype, device="cpu", attn_implementation=attention)
+
+
+def with_settings(kind: str, dtype: str = "float64", **settings: Any) -> VisionLanguageModel:
+    """A tiny model whose checkpoint has these settings; its weights are those of the others."""
+    shared = load(kind, dtype)
+    model = copy(shared)
+    model.hf = copy(shared.hf)
+    model.hf.generation_config = deepcopy(shared.hf.generation_config)
+    model.hf.generation_config.update(**settings)
+    model.generation = GenerationSettings(model.hf)
+    return model
 
 
 def random_image(generator: random.Random) -> Image.Image:

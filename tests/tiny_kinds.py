@@ -146,6 +146,22 @@ def _llava(
     return transformers.LlavaForConditionalGeneration(config)
 
 
+def _llava_siglip(
+    fast: transformers.PreTrainedTokenizerFast,
+) -> transformers.LlavaForConditionalGeneration:
+    """As llava-interleave is: a tower without a class token, all of whose features are taken."""
+    config = transformers.LlavaConfig(
+        vision_config=transformers.SiglipVisionConfig(**vision_part(vision_use_head=False)),
+        text_config=transformers.Qwen2Config(**text_config(fast)),
+        image_token_index=fast.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+        vision_feature_select_strategy="full",
+        initializer_range=0.2,
+        **role_ids(fast),
+    )
+    return transformers.LlavaForConditionalGeneration(config)
+
+
 def _llava_next(
     fast: transformers.PreTrainedTokenizerFast, text: type = transformers.LlamaConfig, **more: Any
 ) -> transformers.LlavaNextForConditionalGeneration:
@@ -311,6 +327,13 @@ KINDS = {
             "size": {"shortest_edge": 32},
             "crop_size": {"height": 32, "width": 32},
         },
+    ),
+    "llava_siglip": Kind(
+        (*CHAT, "<image>"),
+        CHAT_ROLES,
+        _template(TURN, "<image>\n", "<|im_end|>\n", REPLY),
+        _llava_siglip,
+        {"image_processor_type": "SiglipImageProcessor", "size": {"height": 32, "width": 32}},
     ),
     "llava_next": Kind(LLAMA, LLAMA_ROLES, VICUNA_TEMPLATE, _llava_next, NEXT_PIXELS),
     "llava_next_mistral": Kind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,42 @@ def model_entry(name: str) -> dict:
         entry = read_yaml(path)
         entries[path.stem] = {"title": entry["label"], **entry, "name": path.stem}
     for entry in entries.values():
-        if name in (entry["name"], entry["load"]) or Path(name).name == entry["name"]:
+        if _is_called(entry, name):
             return entry
     raise ValueError(
         f"There is no manifest for the model {name!r}; expected one of {', '.join(entries)}, or "
         "add one to data_manifests/models."
     )
+
+
+def model_name(name_or_path: str) -> str:
+    """A model's name in records and file names: the last part of its path or hub id.
+
+    A snapshot in a hub's cache, whose folder is called by a commit, has its repository's name.
+    """
+    path = os.path.abspath(name_or_path) if os.path.isdir(name_or_path) else name_or_path
+    return Path(_hub_id(path) or path).name
+
+
+def _hub_id(path: str) -> str | None:
+    """The hub id of a snapshot in a hub's cache; None for any other path."""
+    *_, repository, folder, _ = ("", "", "", *Path(path).parts)
+    _, *owner_and_name = repository.split("--", 2)
+    called_so = repository.startswith("models--") and len(owner_and_name) == 2
+    return "/".join(owner_and_name) if called_so and folder == "snapshots" else None
+
+
+def _is_called(entry: dict, name: str) -> bool:
+    """Whether a name or path means the model of a manifest; hubs and file systems mix the case.
+
+    A hub id means it with its owner alone: others publish models under the same last name.
+    """
+    given = os.path.realpath(name) if os.path.isdir(name) else name
+    hub_id = _hub_id(given) or (None if os.path.isdir(name) or name.count("/") != 1 else name)
+    if hub_id and not entry["pocket"]:
+        return hub_id.lower() == entry["load"].lower()
+    lasts = {Path(path).name.lower() for path in (name, given)}
+    return bool(lasts & {entry["name"].lower(), Path(entry["load"]).name.lower()})
 
 
 def how_to_load(model: str, data: str, **asked: Any) -> dict[str, Any]:

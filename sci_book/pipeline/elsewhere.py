@@ -18,7 +18,7 @@ import torch
 from joblib import delayed
 
 from sci_book import resources
-from sci_book.data.catalogue import model_entry
+from sci_book.data.catalogue import model_entry, model_name
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, PaperSet
 from sci_book.pipeline import reproduce
@@ -129,11 +129,6 @@ def reproduce_elsewhere(
     explorer = {"models": names, "records": str(records), "data": data}
     lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
     return reproduce.with_book(folder, failures)
-
-
-def model_name(name_or_path: str) -> str:
-    """A model's name in records and file names: the last part of its path or hub id."""
-    return Path(name_or_path).name
 
 
 def _dtype(model: str) -> str:

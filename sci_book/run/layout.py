@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from sci_book.data.answers.rules import rules_stamp
+from sci_book.data.catalogue import model_name
 from sci_book.data.datasets import Dataset, DatasetError, Row, RowError
 from sci_book.data.pictures import size_in_header
 from sci_book.data.prompts import build_prompt, templates_digest
@@ -123,9 +124,7 @@ def make_plan(
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     stamp = {
         "schema": SCHEMA_VERSION,
-        "model": os.path.basename(os.path.normpath(model.name))
-        if os.path.isdir(model.name)
-        else model.name,
+        "model": model_name(model.name) if os.path.isdir(model.name) else model.name,
         "revision": revision(model),
         "family": model.family,
         "dtype": str(model.dtype).removeprefix("torch."),

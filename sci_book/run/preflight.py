@@ -21,6 +21,7 @@ from sci_book.run.runner import default_workers
 from sci_book.run.shards import SAMPLE_ERRORS, evaluate_rows, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
 from sci_core.engine.questions import ask, round_images, split_rounds
+from sci_core.families.files import hub_settings
 from sci_core.families.models import check_checkpoint
 from sci_core.families.named import check_choice
 from sci_core.families.precision import DTYPES, own_dtype
@@ -75,7 +76,7 @@ def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
 
     settings = check_checkpoint(name, trust_remote_code=False, revision=None)
     dtype = own_dtype(settings) if dtype == "auto" else dtype
-    config = transformers.AutoConfig.from_pretrained(name)
+    config = transformers.AutoConfig.from_pretrained(name, **hub_settings())
     with torch.device("meta"):
         hf = transformers.AutoModelForImageTextToText.from_config(config)
     return hf.num_parameters() * getattr(torch, dtype).itemsize

@@ -8,7 +8,10 @@ from weakref import WeakKeyDictionary
 
 from sci_core.families.models import VisionLanguageModel
 
-PATTERNS = ("*config.json", "*.safetensors", "tokenizer*", "chat_template*", "vocab*", "merges*")
+PATTERNS = (
+    "*config.json", "*.safetensors", "tokenizer*", "chat_template*", "vocab*", "merges*",
+    "additional_chat_templates/default.jinja",
+)  # fmt: skip
 """Files of a checkpoint that take part in an answer."""
 
 _REVISIONS: WeakKeyDictionary[VisionLanguageModel, str] = WeakKeyDictionary()
@@ -47,13 +50,15 @@ def precision(model: VisionLanguageModel) -> dict[str, str | int]:
 def _content_hash(folder: Path) -> str:
     """SHA-256 over name and content of every file that takes part in an answer.
 
-    A processor_config.json does where it describes the image processor; what else it may hold is
-    for `AutoProcessor`, which is not used.
+    A processor_config.json does where it has the image processor or the chat template; what else
+    it may hold is for `AutoProcessor`, which is not used.
     """
     digest = hashlib.sha256()
     for path in sorted({path for pattern in PATTERNS for path in folder.glob(pattern)}):
-        if path.name == "processor_config.json" and b'"image_processor"' not in path.read_bytes():
-            continue
+        if path.name == "processor_config.json":
+            text = path.read_bytes()
+            if not any(entry in text for entry in (b'"image_processor"', b'"chat_template"')):
+                continue
         digest.update(path.name.encode() + b"\0")
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

@@ -115,18 +115,51 @@ class Llava(VisionLanguageModel):
 
     family = "llava"
 
+    def __init__(self, name: str, hf: Any, *parts: Any):
+        _features_beside_patches(name, hf.config)
+        super().__init__(name, hf, *parts)
+
     @staticmethod
     def image_tokens(config: Any, inputs: Inputs) -> int:
         height, width = inputs["pixel_values"].shape[-2:]
         patch = config.vision_config.patch_size
-        whole = config.vision_feature_select_strategy == "full"  # the class token too
-        return (height // patch) * (width // patch) + whole
+        beside = _features_beside_patches("The checkpoint", config)
+        return (height // patch) * (width // patch) + beside
+
+
+_CLASS_TOKENS = {"clip_vision_model": 1, "mlcd_vision_model": 1, "siglip_vision_model": 0}
+"""How many tokens each vision tower of the LLaVA families puts before those of the patches."""
+
+
+def _features_beside_patches(name: str, config: Any) -> int:
+    """Return how many features more than patches are taken: 1, 0, or -1 if a patch is dropped.
+
+    Raises ValueError for a tower whose features, or marks between them, are not known here.
+    """
+    tower = config.vision_config.model_type
+    if tower not in _CLASS_TOKENS:
+        raise ValueError(
+            f"{name} has the vision tower {tower!r}; in the family {config.model_type!r}, "
+            f"{', '.join(sorted(_CLASS_TOKENS))} are supported."
+        )
+    return _CLASS_TOKENS[tower] - (config.vision_feature_select_strategy == "default")
 
 
 class LlavaNext(VisionLanguageModel):
     """LLaVA-NeXT: a thumbnail and tiles of the picture, each row of patches closed by a newline."""
 
     family = "llava_next"
+    image_settings: ClassVar[Mapping[str, Any]] = {"do_pad": True}
+
+    def __init__(self, name: str, hf: Any, *parts: Any):
+        if _features_beside_patches(name, hf.config):
+            raise ValueError(
+                f"{name} takes {hf.config.vision_feature_select_strategy!r} features of the "
+                f"vision tower {hf.config.vision_config.model_type!r}, one more or fewer than "
+                "patches, which cannot be laid out in rows. Set vision_feature_select_strategy in "
+                "its config.json to 'default' for a tower with a class token, else to 'full'."
+            )
+        super().__init__(name, hf, *parts)
 
     @classmethod
     def image_tokens(cls, config: Any, inputs: Inputs) -> int:
@@ -158,6 +191,7 @@ class LlavaOnevision(LlavaNext):
     """LLaVA-OneVision: as LLaVA-NeXT, but many tiles are shrunk to the features of a few."""
 
     family = "llava_onevision"
+    image_settings: ClassVar[Mapping[str, Any]] = {}
 
     @staticmethod
     def image_tokens(config: Any, inputs: Inputs) -> int:

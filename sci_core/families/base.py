@@ -15,7 +15,7 @@ from torch import Tensor
 
 from sci_core.families.prefix_cache import Prefix
 from sci_core.families.processors import Picture, Processor
-from sci_core.families.settings import GenerationSettings
+from sci_core.families.settings import GenerationSettings, token_ids
 
 Inputs = Mapping[str, Any]  # what an image processor made of a picture, by name
 _IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
@@ -47,7 +47,7 @@ class VisionLanguageModel(ABC):
         hf: Any,
         tokenizer: Any,
         image_processor: Any,
-        chat_template: str | None,
+        chat_template: str | Mapping[str, str] | None,
         reload: partial | None,
     ):
         self.name = name
@@ -58,10 +58,7 @@ class VisionLanguageModel(ABC):
         self.generation = GenerationSettings(hf)
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
-        stop = hf.generation_config.eos_token_id
-        stop = tokenizer.eos_token_id if stop is None else stop
         self.pixel_limits: dict[str, int] = {}
-        self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
 
     def __reduce__(self) -> tuple[partial, tuple, Any]:
         if self._reload is None:
@@ -123,6 +120,13 @@ class VisionLanguageModel(ABC):
     # What follows is the same for all.
 
     @property
+    def eos_token_ids(self) -> frozenset[int]:
+        """The tokens that end an answer, as the generation settings say now, or the tokenizer."""
+        set_now = self.generation.config.eos_token_id
+        stop = self.tokenizer.eos_token_id if set_now is None else set_now
+        return frozenset(token_ids(stop, f"eos_token_id of {self.name} is"))
+
+    @property
     def identity(self) -> Hashable:
         """A key of model, image processor and its settings in this process, at no cost."""
         parts = (self.hf, self.processor.image_processor)
@@ -147,7 +151,14 @@ class VisionLanguageModel(ABC):
         output = self.hf.model.get_image_features(
             **{name: value.to(self.device) for name, value in together.items()}
         )
-        return list(self.features(output).split([picture.tokens for picture in pictures]))
+        features, counts = self.features(output), [picture.tokens for picture in pictures]
+        if len(features) != sum(counts):
+            raise ValueError(
+                f"The vision tower of {self.name} gives {len(features):,} features where prompts "
+                f"have {sum(counts):,} image tokens; expected one for each. Its config.json and "
+                f"preprocessor_config.json do not fit each other, or the {self.family} family."
+            )
+        return list(features.split(counts))
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
         """Embed `ids`, image tokens replaced by `features [tokens, width]` in order."""

@@ -1,6 +1,5 @@
 """How checkpoints are loaded. Which families there are, `adapters` says."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -13,9 +12,18 @@ from safetensors import SafetensorError
 from sci_core.families import named, precision
 from sci_core.families.adapters import FAMILIES
 from sci_core.families.base import VisionLanguageModel
+from sci_core.families.files import (
+    AGAIN,
+    download_hint,
+    find_file,
+    first_line,
+    hub_settings,
+    no_object,
+    read_object,
+)
+from sci_core.families.parts import load_image_processor, load_tokenizer
 
 _INDEX = ".safetensors.index.json"
-_AGAIN = "Fetch or copy the checkpoint again."
 _SAFE = (
     "Weights are loaded from safetensors only, since pickled files can run code; convert them "
     "with `save_pretrained`, or get the checkpoint from elsewhere."
@@ -38,7 +46,9 @@ def load_model(
     """Load a checkpoint of a supported family from a local folder or by its hub id.
 
     Args:
-        name_or_path: a folder in the Hugging Face layout, or a hub id.
+        name_or_path: a folder in the Hugging Face layout, or a hub id. Of a hub id, what is in the
+            hub's cache is read; more is downloaded only where the environment says
+            HF_HUB_OFFLINE=0.
         dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own.
         device: where to put the model; a GPU if there is one, otherwise the CPU.
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
@@ -64,8 +74,8 @@ def load_model(
     to, mapped = precision.placement(device, device_map, quantization is not None)
     name = str(name_or_path)
     local = Path(name).is_dir()
-    source = {"trust_remote_code": trust_remote_code, "revision": revision}
-    config = check_checkpoint(name, **source)
+    config = check_checkpoint(name, trust_remote_code=trust_remote_code, revision=revision)
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
     limits = _pixel_limits(name, config["model_type"], min_pixels, max_pixels)
     dtype = precision.own_dtype(config) if dtype == "auto" else dtype
     settings = {
@@ -76,18 +86,8 @@ def load_model(
         **({} if mapped is None else {"device_map": mapped}),
     }
 
-    import transformers
-
-    tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
-    # The same pixels whether torchvision is installed or not.
-    image_processor = _part(
-        transformers.AutoImageProcessor,
-        "preprocessor_config.json",
-        name,
-        backend="pil",
-        **limits,
-        **source,
-    )
+    tokenizer = load_tokenizer(name, **source)
+    image_processor = load_image_processor(name, **limits, **source)
     if limits and image_processor.size["shortest_edge"] > image_processor.size["longest_edge"]:
         (limit, value), *_ = limits.items()
         raise ValueError(
@@ -95,8 +95,6 @@ def load_model(
             f"{image_processor.size['shortest_edge']} and at most "
             f"{image_processor.size['longest_edge']} pixels; give both limits."
         )
-    if tokenizer.chat_template is None:
-        tokenizer.chat_template = _legacy_chat_template(name, revision)
 
     hf = _weights(name, local, dtype=dtype, **settings, **source)
     precision.check_blocks(name, hf)
@@ -104,6 +102,7 @@ def load_model(
     hf = hf.eval().requires_grad_(False)
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
     model.pixel_limits = limits
+    model.generation.check(name)
     precision.warn_of_emulation(model)
     return model
 
@@ -132,14 +131,14 @@ def adapt(
     tokenizer: Any,
     image_processor: Any,
     *,
-    chat_template: str | None = None,
+    chat_template: str | Mapping[str, str] | None = None,
     name: str | None = None,
     reload: partial | None = None,
 ) -> VisionLanguageModel:
     """Wrap a transformers model that is in memory; it is used as it is.
 
     Args:
-        chat_template: instead of the tokenizer's own.
+        chat_template: instead of the tokenizer's own; of several by name, the default.
         name: what to call it; by default the name it was loaded by.
         reload: makes the same model in another process.
 
@@ -165,7 +164,7 @@ def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
-    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
     if named.is_path(name) and not Path(name).is_dir():
         raise named.no_folder(name)
     # First, for an adapter's folder need not have a config.json.
@@ -178,6 +177,8 @@ def check_checkpoint(
             "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
         )
     _check_weight_files(name, config.get("transformers_weights"), revision)
+    # transformers takes a damaged one for none, and answers then have no end.
+    read_object(name, "generation_config.json", revision)
     if not trust_remote_code:
         _check_no_code(name, revision)
     return config
@@ -186,7 +187,7 @@ def check_checkpoint(
 def _check_no_adapter(name: str, revision: str | None) -> None:
     """Refuse a LoRA and its like, which transformers passes over where peft is not installed."""
     try:
-        adapter = _file(name, "adapter_config.json", revision)
+        adapter = find_file(name, "adapter_config.json", revision)
     except (OSError, ValueError):  # no such hub id; looking for its config.json says so
         return
     if adapter is not None:
@@ -213,14 +214,14 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
     else:
         files = [f"model{_INDEX}", *([listed] if str(listed).endswith(_INDEX) else [])]
     for file in files:
-        index = _json(name, file, revision)
+        index = read_object(name, file, revision)
         if index is None:
             continue
         weights = index.get("weight_map")
         if not isinstance(weights, dict) or not isinstance(index.get("metadata"), dict):
             raise FileNotFoundError(
                 f"{file} of {name} is no index of weights; expected an object with the objects "
-                f"metadata and weight_map. {_AGAIN}"
+                f"metadata and weight_map. {AGAIN}"
             )
         for tensor, place in weights.items():
             if not _is_weight_file(place, (".safetensors",)):
@@ -237,7 +238,7 @@ def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
 def _config(name: str, **source: Any) -> Mapping[str, Any]:
     from transformers import PreTrainedConfig
 
-    if Path(name).is_dir() and _json(name, "config.json", None) is None:
+    if Path(name).is_dir() and read_object(name, "config.json", None) is None:
         raise FileNotFoundError(
             f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
             "written by `save_pretrained`, or a hub id."
@@ -247,13 +248,13 @@ def _config(name: str, **source: Any) -> Mapping[str, Any]:
     except OSError as error:
         if named.may_be_path(name):
             raise named.no_folder(name) from error
+        reached = download_hint(name) or f" The hub says: {first_line(error)}"
         raise FileNotFoundError(
-            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
-            f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
-            "HF_HUB_OFFLINE=0."
+            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached. "
+            f"Check the name.{reached}"
         ) from error
     except (TypeError, AttributeError) as error:  # as a file from the hub; a folder's is read above
-        raise _no_object(name, "config.json", "another JSON value") from error
+        raise no_object(name, "config.json", "another JSON value") from error
     return config
 
 
@@ -261,7 +262,7 @@ def _check_no_code(name: str, revision: str | None) -> None:
     """Refuse a checkpoint whose files name Python code of its own."""
     for part in ("", "tokenizer_", "preprocessor_", "processor_"):
         file = f"{part}config.json"
-        settings = _json(name, file, revision) or {}
+        settings = read_object(name, file, revision) or {}
         if "auto_map" in settings:
             code = settings["auto_map"]
             code = code if isinstance(code, dict | list) else [code]
@@ -271,18 +272,6 @@ def _check_no_code(name: str, revision: str | None) -> None:
                 "run. Use a checkpoint without; or, if you trust its author, load it with "
                 "trust_remote_code=True."
             )
-
-
-def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
-    """Load the tokenizer or image processor that `file` beside config.json describes."""
-    try:
-        return auto.from_pretrained(name, **source)
-    except ImportError:
-        raise
-    except Exception as error:  # of a damaged file, tokenizers raises just this
-        raise FileNotFoundError(
-            f"{name} has no {file} that {auto.__name__} can load ({_first_line(error)})."
-        ) from error
 
 
 @contextmanager
@@ -310,7 +299,8 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
             )
     except (OSError, SafetensorError) as error:
         raise FileNotFoundError(
-            f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). {_AGAIN}"
+            f"The weights of {name} cannot be read as safetensors ({first_line(error)})."
+            f"{download_hint(name) or ' ' + AGAIN}"
         ) from error
     # transformers only warns, and fills the gap with random numbers
     wrong = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
@@ -320,54 +310,3 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
             f"or of another shape, such as {wrong[0]}."
         )
     return hf
-
-
-def _legacy_chat_template(name: str, revision: str | None) -> str:
-    """Return the template of older checkpoints, which keep it in chat_template.json."""
-    settings = _json(name, "chat_template.json", revision)
-    if settings is None:
-        raise FileNotFoundError(
-            f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
-            "entry in tokenizer_config.json."
-        )
-    template = settings.get("chat_template")
-    if not isinstance(template, str):
-        raise FileNotFoundError(
-            f"chat_template.json of {name} has {type(template).__name__} as its chat_template; "
-            f"expected a text. {_AGAIN}"
-        )
-    return template
-
-
-def _json(name: str, file: str, revision: str | None) -> dict[str, Any] | None:
-    """Read the object in a JSON file of a checkpoint; None if it has no such file."""
-    path = _file(name, file, revision)
-    if path is None:
-        return None
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FileNotFoundError(
-            f"{file} of {name} is no JSON ({_first_line(error)}). {_AGAIN}"
-        ) from error
-    if not isinstance(value, dict):
-        raise _no_object(name, file, type(value).__name__)
-    return value
-
-
-def _no_object(name: str, file: str, came: str) -> FileNotFoundError:
-    return FileNotFoundError(f"{file} of {name} holds {came}; expected a JSON object. {_AGAIN}")
-
-
-def _file(name: str, file: str, revision: str | None) -> Path | None:
-    """Find a file of a checkpoint, if it has it."""
-    from transformers.utils import cached_file
-
-    causes = ("missing_entries", "connection_errors")
-    quiet = {f"_raise_exceptions_for_{cause}": False for cause in causes}
-    path = cached_file(name, file, revision=revision, **quiet)
-    return None if path is None else Path(path)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

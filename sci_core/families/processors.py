@@ -13,6 +13,14 @@ from typing import Any
 from PIL import Image
 from torch import Tensor
 
+from sci_core.families.files import first_line
+from sci_core.families.templates import default_template
+
+_TAKES_PICTURES = (
+    "It may be the language model's own, which takes text alone: use a checkpoint whose template "
+    "takes pictures, or set tokenizer.chat_template to one that does."
+)
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -53,9 +61,12 @@ class Processor:
     image_processor: Any
     config: Any
     family: Any
-    chat_template: str | None = None
+    chat_template: str | Mapping[str, str] | None = None
     _known: dict[tuple, bytes] = field(default_factory=dict, init=False, repr=False)
     _known_under: str = field(default="", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._embedded = self.config.get_text_config().vocab_size
 
     @property
     def settings(self) -> str:
@@ -125,18 +136,29 @@ class Processor:
         return [self._chat_turn(prompt) for prompt in prompts]
 
     def _chat_turn(self, prompt: str) -> str:
-        content = [{"type": "image"}, {"type": "text", "text": prompt}]
-        if self.chat_template is None and self.tokenizer.chat_template is None:
+        template = self.chat_template
+        template = self.tokenizer.chat_template if template is None else template
+        if template is None:
             raise ValueError(
                 "The tokenizer has no chat template, so that no prompt can be put into the form "
                 "the model was trained on; set tokenizer.chat_template."
             )
-        return self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": content}],
-            chat_template=self.chat_template,
-            add_generation_prompt=True,
-            tokenize=False,
-        )
+        template = default_template(template, "The processor")
+        content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        try:
+            return self.tokenizer.apply_chat_template(
+                [{"role": "user", "content": content}],
+                chat_template=template,
+                add_generation_prompt=True,
+                tokenize=False,
+            )
+        except ImportError:
+            raise
+        except Exception as error:  # a template is a program
+            raise ValueError(
+                "The chat template of the checkpoint cannot write a turn of a picture and a text "
+                f"({first_line(error)}). {_TAKES_PICTURES}"
+            ) from error
 
     def _with_picture(self, ids: list[int], picture: Sequence[int], prompt: str) -> list[int]:
         places = [place for place, token in enumerate(ids) if token == self.image_token_id]
@@ -145,8 +167,7 @@ class Processor:
             if str(placeholder) not in prompt:
                 raise ValueError(
                     f"The chat template of the checkpoint writes {len(places)} image placeholders "
-                    f"{placeholder!r} for one picture, expected exactly 1. Use a checkpoint whose "
-                    "template takes pictures, or set tokenizer.chat_template to one that does."
+                    f"{placeholder!r} for one picture, expected exactly 1. {_TAKES_PICTURES}"
                 )
             raise ValueError(
                 f"The chat turn holds {len(places)} image placeholders {placeholder!r}, expected "
@@ -154,4 +175,13 @@ class Processor:
                 "of the checkpoint puts it there."
             )
         place = places[0]
-        return [*ids[:place], *picture, *ids[place + 1 :]]
+        whole = [*ids[:place], *picture, *ids[place + 1 :]]
+        last = max(whole)
+        if last >= self._embedded:
+            raise ValueError(
+                f"The tokenizer writes {self.tokenizer.convert_ids_to_tokens(last)!r} as token "
+                f"{last}, but the model has embeddings for {self._embedded} tokens alone "
+                "(vocab_size in its config.json). Use the tokenizer that belongs to the weights, "
+                "or resize the embeddings and save the model again."
+            )
+        return whole

@@ -68,6 +68,17 @@ class GenerationSettings:
         """The settings that change an answer and are applied; empty for most checkpoints."""
         return which_are_set(self.config, APPLIED)
 
+    def check(self, name: str) -> None:
+        """Raise ValueError if the checkpoint `name` sets what transformers cannot apply."""
+        file = f"generation_config.json of {name} (or config.json, in its place)"
+        for setting, value in sorted(vars(self.config).items()):
+            if setting.endswith(("_token_id", "suppress_tokens")):
+                token_ids(value, f"{file} has {setting}")
+        try:
+            self.rules([0], 1, frozenset([0]), torch.device("cpu"))
+        except Exception as error:  # each processor raises its own
+            raise ValueError(f"{file} sets what cannot be applied: {error}") from error
+
     def rules(
         self, prompt: Sequence[int], new_tokens: int, eos: frozenset[int], device: torch.device
     ) -> Rules:
@@ -108,6 +119,16 @@ class GenerationSettings:
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def token_ids(value: Any, what: str) -> list[int]:
+    """Return the ids in a setting that holds one, several or none; ValueError for other values."""
+    ids = value if isinstance(value, list | tuple) else [] if value is None else [value]
+    if not all(type(each) is int for each in ids):
+        raise ValueError(
+            f"{what} {value!r}; expected a token's id, a whole number, or a list of such."
+        )
+    return list(ids)
 
 
 def which_are_set(config: Any, names: dict[str, Any]) -> dict[str, Any]:

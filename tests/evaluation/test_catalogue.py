@@ -2,7 +2,14 @@
 
 import pytest
 
-from sci_book.data.catalogue import MODELS, how_to_load, model_entry, said_of_loading, settled
+from sci_book.data.catalogue import (
+    MODELS,
+    how_to_load,
+    model_entry,
+    model_name,
+    said_of_loading,
+    settled,
+)
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_core.families.models import FAMILIES
 
@@ -23,6 +30,75 @@ def test_every_manifest_is_whole():
 )
 def test_names_and_paths(name):
     assert model_entry(name)["label"] == "Qwen2-VL"
+
+
+SNAPSHOT = "/home/me/.cache/huggingface/hub/models--{}/snapshots/0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("Qwen2-VL-7B-Instruct", "qwen2-vl-7b-instruct"),
+        ("/models/Qwen2-VL-7B-Instruct", "qwen2-vl-7b-instruct"),
+        ("/models/Qwen/Qwen2-VL-7B-Instruct/", "qwen2-vl-7b-instruct"),
+        ("../weights/QWEN2-VL-7B-INSTRUCT", "qwen2-vl-7b-instruct"),
+        ("qwen/qwen2-vl-7b-instruct", "qwen2-vl-7b-instruct"),
+        (SNAPSHOT.format("Qwen--Qwen2-VL-7B-Instruct"), "qwen2-vl-7b-instruct"),
+        (SNAPSHOT.format("llava-hf--llama3-llava-next-8b-hf") + "/", "llama3-llava-next-8b-hf"),
+        ("/data/Llama3-LLaVA-NeXT-8B-hf", "llama3-llava-next-8b-hf"),
+        ("/data/Pocket-Qwen2VL", "pocket-qwen2vl"),
+    ],
+)
+def test_a_papers_model_is_known_in_any_case_and_from_a_hubs_cache(name, entry):
+    assert model_entry(name)["name"] == entry
+
+
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.parametrize("name", ["Qwen2-VL-7B-Instruct", "qwen2-vl-7b-instruct"])
+def test_a_folder_here_is_known_by_its_name_or_by_what_it_links_to(
+    name, link, tmp_path, monkeypatch
+):
+    folder = tmp_path / "models" / name
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    if link:
+        (tmp_path / "models" / "mine").symlink_to(folder)
+        assert model_entry("models/mine")["label"] == "Qwen2-VL"
+    assert model_entry(f"models/{name}")["dtype"] == "bfloat16"
+    assert how_to_load(f"models/{name}", "paper") == {"dtype": "bfloat16", **PUBLISHED}
+    monkeypatch.chdir(folder)
+    assert model_entry(".")["name"] == "qwen2-vl-7b-instruct"
+    assert model_name(".") == model_name(f"../{name}/") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "somebody/Qwen2-VL-7B-Instruct",
+        "unsloth/llama3-llava-next-8b-hf",
+        SNAPSHOT.format("somebody--Qwen2-VL-7B-Instruct"),
+        "Qwen/Qwen2-VL-7B-Instruct-AWQ",
+        "/models/Qwen2-VL-7B-Instruct-finetuned",
+        "Qwen/Qwen2.5-VL-7B-Instruct",
+    ],
+)
+def test_a_model_that_is_called_alike_is_not_taken_for_the_papers(name):
+    with pytest.raises(ValueError, match="There is no manifest for the model"):
+        model_entry(name)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("Qwen/Qwen2-VL-7B-Instruct", "Qwen2-VL-7B-Instruct"),
+        ("/models/mine/", "mine"),
+        (SNAPSHOT.format("Qwen--Qwen2-VL-7B-Instruct"), "Qwen2-VL-7B-Instruct"),
+        (SNAPSHOT.format("some--model--with--dashes"), "model--with--dashes"),
+        ("/models--x/snapshots/abc", "abc"),
+    ],
+)
+def test_records_are_called_by_the_model_and_not_by_a_commit(path, name):
+    assert model_name(path) == name
 
 
 def test_unknown_models_are_named():

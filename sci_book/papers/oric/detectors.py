@@ -21,6 +21,7 @@ from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
 from sci_book.papers.oric.questions import Question, Said
+from sci_core.families.files import hub_settings
 
 THRESHOLD = 0.25
 MISSED, INVENTED = 0.2, 0.1
@@ -71,10 +72,10 @@ class _Checkpoint:
 
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
         self._model = AutoModelForZeroShotObjectDetection.from_pretrained(
-            path, dtype=torch.float32, use_safetensors=True
+            path, dtype=torch.float32, use_safetensors=True, **hub_settings()
         ).eval()
-        self._images = AutoImageProcessor.from_pretrained(path)
-        self._tokenizer = AutoTokenizer.from_pretrained(path)
+        self._images = AutoImageProcessor.from_pretrained(path, **hub_settings())
+        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings())
 
 
 class Owl(_Checkpoint):
@@ -186,7 +187,7 @@ def load_detector(path: str) -> Detector:
     """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's."""
     from transformers import AutoConfig
 
-    kind = AutoConfig.from_pretrained(path).model_type
+    kind = AutoConfig.from_pretrained(path, **hub_settings()).model_type
     classes = {"owlv2": Owl, "grounding-dino": GroundingDino}
     if kind not in classes:
         raise ValueError(

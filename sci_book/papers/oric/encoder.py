@@ -21,6 +21,7 @@ from torch import Tensor
 
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
+from sci_core.families.files import hub_settings
 from sci_core.families.models import without_bars
 
 BATCH = 32  # pictures or texts in one pass
@@ -51,7 +52,9 @@ class ClipEncoder:
 
         path = str(path)
         with without_bars() if Path(path).is_dir() else nullcontext():
-            self._model = AutoModel.from_pretrained(path, dtype=torch.float32, use_safetensors=True)
+            self._model = AutoModel.from_pretrained(
+                path, dtype=torch.float32, use_safetensors=True, **hub_settings()
+            )
         self._model = self._model.eval()
         for needed in ("get_image_features", "get_text_features"):
             if not hasattr(self._model, needed):
@@ -59,8 +62,8 @@ class ClipEncoder:
                     f"{path} holds a {type(self._model).__name__}, which encodes no pictures "
                     "beside texts; expected a checkpoint of CLIP's or SigLIP's classes."
                 )
-        self._processor = AutoImageProcessor.from_pretrained(path)
-        self._tokenizer = AutoTokenizer.from_pretrained(path)
+        self._processor = AutoImageProcessor.from_pretrained(path, **hub_settings())
+        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings())
         # SigLIP reads a text from its last place and was trained with texts of one length.
         self._padding = "max_length" if self._model.config.model_type.startswith("siglip") else True
         self._longest = min(self._model.config.text_config.max_position_embeddings, _LONGEST_TEXT)

@@ -16,6 +16,8 @@ import requests
 import torch
 import urllib3
 
+from sci_core.families.files import hub_settings
+
 KEY_VARIABLE = "OPENAI_API_KEY"
 TIMEOUT = 60.0  # seconds for one whole request, its answer included
 ATTEMPTS = 5  # requests for one prompt at most
@@ -174,10 +176,10 @@ class LocalTextModel:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
-        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
+        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **hub_settings())
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True)
+        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **hub_settings())
         self._model = model.eval()
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
