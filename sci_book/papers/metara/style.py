@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from sci_book.papers.metara.pictures import Pixels, Random, Refused, check_mask, check_share
+from sci_book.resources import installing
 
 SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's defaults for its stylisation
 LEAST_SIDE = 384  # its edges are drawn for photographs; a smaller picture is enlarged before
@@ -88,8 +89,8 @@ class DiffusionStyle:
             from diffusers import AutoPipelineForImage2Image
         except ImportError as error:
             raise ImportError(
-                "Diffusion style transfer needs diffusers: pip install -e '.[style]'; the "
-                "other styles need nothing."
+                f"Diffusion style transfer needs diffusers: {installing('style')}; the other "
+                "styles need nothing."
             ) from error
         pipeline = AutoPipelineForImage2Image.from_pretrained(path, use_safetensors=True)
         pipeline.set_progress_bar_config(disable=True)
