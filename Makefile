@@ -2,12 +2,15 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test soak book pages
+.PHONY: help env reproduce test soak book pages versions
 
 VENV := .venv
 BIN := $(VENV)/bin
-# The stamp's name carries a checksum of what was installed, so a changed lock installs again.
-STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+# Two stamps in one environment: what the book needs is there, and so is all the rest. Their names
+# carry a checksum of what was installed, so a changed lock installs again.
+checksum = $(shell cat $(1) pyproject.toml | cksum | cut -d' ' -f1)
+FOR_BOOK := $(VENV)/.installed-book-$(call checksum,requirements-book.lock)
+FOR_ALL := $(VENV)/.installed-all-$(call checksum,requirements-book.lock requirements.lock)
 # Any interpreter that calls itself 3.11 will do; PYTHON=/path/to/python3.11 overrides the search.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
@@ -18,6 +21,8 @@ PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# Readers' packages are not compiled when installed, of which most is never imported (0.4 GB).
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the commands
 	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
@@ -29,27 +34,38 @@ help: ## list the commands
 	@echo "make book                             render the committed notebooks"
 	@echo "make pages                            check every page of the rendered book in Chromium,"
 	@echo "                                      and every chapter with models of every kind"
-	@echo "make env                              only make .venv from requirements.lock"
+	@echo "make env                              only make .venv, with what the book needs (1.7 GB)"
+	@echo "make env ALL=1                        the same, with what tests and extras need (2.8 GB)"
+	@echo "make versions                         decode with the oldest and the newest releases of"
+	@echo "                                      transformers that are declared (benchmarks/versions.py)"
 
-$(STAMP):
+define install
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 found; install it (with its venv module)" \
 		"or name one: make PYTHON=/path/to/python3.11 …" >&2; exit 2; }
 	@"$(PYTHON)" -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment;" \
 		"install its venv module (on Debian and Ubuntu: python3.11-venv)" >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(3) -r $(1)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --editable .
-	@rm -f $(VENV)/.installed-* && touch $@
+	@rm -f $(VENV)/.installed-* && touch $(2)
+endef
 
-env: $(STAMP)
+$(FOR_BOOK):
+	$(call install,requirements-book.lock,$(FOR_BOOK),--no-compile)
 
-reproduce: $(STAMP)
+$(FOR_ALL):
+	$(call install,requirements.lock,$(FOR_BOOK) $(FOR_ALL))
+
+env: $(if $(ALL),$(FOR_ALL),$(FOR_BOOK))
+
+# Every record includes those in reduced precision, which bitsandbytes makes.
+reproduce: $(if $(FULL),$(FOR_ALL),$(FOR_BOOK))
 	@$(BIN)/python -m sci_book reproduce $(if $(MODEL),--model "$(MODEL)") \
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
 		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
 		$(if $(FULL),--full)
 
-test: $(STAMP)
+test: $(FOR_ALL)
 	$(BIN)/python -m pytest $(PARALLEL)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
@@ -60,13 +76,17 @@ test: $(STAMP)
 
 # How many times as many: `make soak SOAK=5`.
 SOAK ?= 20
-soak: $(STAMP)
+soak: $(FOR_ALL)
 	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL) tests tests/books
 
-book: $(STAMP)
+book: $(FOR_BOOK)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
 
-pages: $(STAMP)
+pages: $(FOR_ALL)
 	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist loadgroup \
 		tests/books tests/browser
+
+# Its environments stay in runs/versions, where a second call finds them.
+versions: $(FOR_ALL)
+	$(BIN)/python benchmarks/versions.py --folder runs/versions

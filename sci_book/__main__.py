@@ -3,6 +3,8 @@
 import sys
 from importlib.util import find_spec
 
+from sci_book.resources import installing
+
 NEEDED = ("typer", "rich", "yaml", "pandas", "pyarrow", "pydantic")
 """What every command stands on, of the packages that the kernel does without."""
 
@@ -13,7 +15,7 @@ def main() -> None:
         if find_spec(name) is None:
             sys.exit(
                 f"sci: the package {name!r} is not installed; the kernel works without it, the "
-                "commands need the extra 'eval': pip install 'sci-core[eval]'"
+                f"commands need the extra 'eval': {installing('eval')}"
             )
     from sci_book import cli
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sci_book.commands import book, data, evaluate, papers
+from sci_book.resources import installing
 
 app = typer.Typer(
     help="Self-Critical Inference for vision-language models: decode, evaluate, reproduce.",
@@ -21,12 +22,20 @@ app = typer.Typer(
 )
 
 EXTRAS = {
-    **dict.fromkeys(("jupytext", "nbformat", "papermill"), "book"),
+    "accelerate": "gpu",
+    **dict.fromkeys(
+        ("IPython", "jupytext", "jupyter_client", "matplotlib", "nbclient", "nbformat", "papermill",
+         "seaborn", "traitlets"), "book",
+    ),
     **dict.fromkeys(("datasets", "trl"), "rft"),
+    **dict.fromkeys(
+        ("cv2", "fontTools", "joblib", "psutil", "requests", "scipy", "sklearn", "statsmodels",
+         "urllib3"), "eval",
+    ),
     "diffusers": "style",
     "ray": "ray",
-}
-"""What a package that some command alone needs comes with."""
+}  # fmt: skip
+"""The extra that brings a package which some command alone needs."""
 
 UNFINISHED = 3
 """The exit status of an evaluation that the same command goes on with."""
@@ -42,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         sentence = str(error).strip() or type(error).__name__
         if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name))):
-            sentence += f"; it comes with the extra {extra!r}: pip install 'sci-core[{extra}]'"
+            sentence += f"; it comes with the extra {extra!r}: {installing(extra)}"
         status = getattr(error, "exit_status", 2)
         if status == UNFINISHED:
             sentence += f" Go on with: {shlex.join(['sci', *arguments])}"

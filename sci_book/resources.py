@@ -22,7 +22,8 @@ CHECKPOINTS = SHIPPED / "checkpoints"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 NOTEBOOKS = ROOT / "notebooks"
 RESULTS = ROOT / "benchmarks" / "results"
-LOCK = ROOT / "requirements.lock"
+LOCKS = (ROOT / "requirements-book.lock", ROOT / "requirements.lock")
+"""What the book needs, and what the tests and the other extras need beside it."""
 DATA = HOME / "data"
 RUNS = HOME / "runs"
 
@@ -38,6 +39,11 @@ def need_checkout(command: str) -> None:
             f"{command} reads chapters and frozen records, which are not part of the installed "
             "package; clone the repository, install it with `make env`, and run the command there."
         )
+
+
+def installing(extra: str) -> str:
+    """How an extra of this project, which is in no package registry, is installed."""
+    return f"pip install -e '.[{extra}]' in a clone of this project"
 
 
 def located(name: str | Path) -> Path:

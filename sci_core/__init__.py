@@ -11,6 +11,4 @@ bring torch, `load_model` transformers. `__init__.pyi` says where they are.
 
 import lazy_loader
 
-import sci_core.moved  # noqa: F401, says where an old path went
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

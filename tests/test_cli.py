@@ -309,6 +309,6 @@ def test_without_its_packages_the_command_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "sci_book.cli")
     monkeypatch.delattr("sci_book.cli", raising=False)
     with pytest.raises(
-        SystemExit, match=r"'typer' is not installed; .* pip install 'sci-core\[eval\]'"
+        SystemExit, match=r"'typer' is not installed; .* pip install -e '\.\[eval\]'"
     ):
         __main__.main()

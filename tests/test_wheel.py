@@ -119,7 +119,7 @@ def environment(tree, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def packages(environment, tmp_path_factory):
-    """Folders with the packages of `pip install sci-core`, and of its extra `eval`."""
+    """Folders with the packages of `pip install .`, and of the extra `eval`."""
     (own,) = metadata.distributions(path=[str(environment[1])], name="sci-core")
     folder = tmp_path_factory.mktemp("packages")
     return tuple(
@@ -151,7 +151,7 @@ def test_the_kernel_decodes_with_its_few_packages(environment, packages, empty):
     lacking = run(environment[0] / "sci", folder=empty, packages=packages[0], status=1)
     assert lacking == (  # typer and others come with transformers
         "sci: the package 'pandas' is not installed; the kernel works without it, the commands "
-        "need the extra 'eval': pip install 'sci-core[eval]'\n"
+        "need the extra 'eval': pip install -e '.[eval]' in a clone of this project\n"
     )
 
 

@@ -245,7 +245,7 @@ def chapter_step(source: Path) -> Step:
 
 
 def _sources() -> list[Path]:
-    return [*CODE, resources.MANIFESTS, resources.RESULTS, resources.LOCK]
+    return [*CODE, resources.MANIFESTS, resources.RESULTS, *resources.LOCKS]
 
 
 def build_book(source: Path) -> Path:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from sci_book.data.datasets import Row
+from sci_book.resources import installing
 from sci_book.run.executors import MOST_FALSE_STARTS, WorkersError, WorkersLost, off_gpu
 from sci_book.run.layout import Plan
 from sci_book.run.shards import Done, Event, Failed, attempt
@@ -148,7 +149,7 @@ def _ray() -> Any:
         import ray
     except ImportError as error:
         raise WorkersError(
-            'The executor ray needs Ray, which is not installed: pip install -e ".[ray]".'
+            f"The executor ray needs Ray, which is not installed: {installing('ray')}."
         ) from error
     return ray
 

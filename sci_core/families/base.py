@@ -4,6 +4,7 @@ A family's class holds an unmodified transformers model and answers what the eng
 knows nothing of rounds, methods or batches of questions.
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from sci_core.families.prefix_cache import Prefix
 from sci_core.families.processors import Picture, Processor
+from sci_core.families.releases import REMEDY
 from sci_core.families.settings import GenerationSettings, token_ids
 
 Inputs = Mapping[str, Any]  # what an image processor made of a picture, by name
@@ -40,6 +42,7 @@ class VisionLanguageModel(ABC):
     family: ClassVar[str]
     image_settings: ClassVar[Mapping[str, Any]] = {}
     resizes_once: ClassVar[bool] = False
+    _positions_agree = False  # nothing was compared yet
 
     def __init__(
         self,
@@ -137,6 +140,12 @@ class VisionLanguageModel(ABC):
     def parameters(self) -> int:
         return self.hf.num_parameters()
 
+    @cached_property
+    def _cache_argument(self) -> str:
+        """What the decoder calls its cache, which newer releases of transformers renamed."""
+        taken = inspect.signature(type(self.hf.get_decoder()).forward).parameters
+        return "cache" if "cache" in taken else "past_key_values"
+
     @property
     def dtype(self) -> torch.dtype:
         return self.hf.dtype
@@ -167,6 +176,49 @@ class VisionLanguageModel(ABC):
             embeddings[ids == self.image_token_id] = features.to(embeddings)
         return embeddings
 
+    def checked_positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Return `positions`; a model's first ones are compared with those it would take itself.
+
+        Raises ImportError where they differ, as another release of transformers may count: every
+        answer would be wrong, and nothing else would say so.
+        """
+        positions = self.positions(ids, picture)
+        if not self._positions_agree:
+            expected = self.position_ids(positions[:, None])
+            if not torch.equal(self._own_positions(ids, picture)[-len(expected) :], expected):
+                raise ImportError(
+                    f"The installed transformers gives the tokens of {self.name} other positions "
+                    f"than this project does, so that answers would be wrong. {REMEDY}"
+                )
+            self._positions_agree = True
+        return positions
+
+    @torch.no_grad()
+    def _own_positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """The positions that a plain pass hands to the decoder, where the pass ends.
+
+        It has no pixels, so that it costs an embedding: positions follow from the ids and sizes.
+        """
+        ids = torch.tensor([list(ids)], device=self.device)
+        sizes = {key: size for key, size in picture.inputs.items() if key != "pixel_values"}
+        hook = self.hf.get_decoder().register_forward_pre_hook(
+            _end_with_positions, with_kwargs=True
+        )
+        try:
+            self.hf(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                use_cache=False,
+                **self.extra_inputs(ids),
+                **{key: size.to(self.device) for key, size in sizes.items()},
+            )
+        except _DecoderReached as reached:
+            if reached.positions is not None:
+                return reached.positions
+        finally:
+            hook.remove()
+        return torch.arange(ids.shape[1], device=self.device)[None]  # what a decoder takes itself
+
     def hidden(
         self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
     ) -> Tensor:
@@ -187,8 +239,8 @@ class VisionLanguageModel(ABC):
             **self.language_inputs(embeddings),
             position_ids=self.position_ids(positions),
             attention_mask=mask,
-            past_key_values=cache,
             use_cache=True,
+            **{self._cache_argument: cache},
         ).last_hidden_state.to(self.device)
 
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
@@ -222,6 +274,18 @@ class VisionLanguageModel(ABC):
             **{name: value.to(self.device) for name, value in picture.inputs.items()},
         )
         return _as_logits(output.logits[0, -1]).to(self.device)
+
+
+class _DecoderReached(Exception):
+    """Ends a plain pass at the decoder."""
+
+    def __init__(self, positions: Tensor | None):
+        super().__init__()
+        self.positions = positions
+
+
+def _end_with_positions(_: Any, __: tuple, given: dict[str, Any]) -> None:
+    raise _DecoderReached(given.get("position_ids"))
 
 
 def _device(module: Any) -> torch.device:

@@ -22,6 +22,7 @@ from sci_core.families.files import (
     read_object,
 )
 from sci_core.families.parts import load_image_processor, load_tokenizer
+from sci_core.families.releases import check_releases
 
 _INDEX = ".safetensors.index.json"
 _SAFE = (
@@ -67,9 +68,11 @@ def load_model(
         FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
         ValueError: an unknown family, dtype, attention or quantization, code of the checkpoint's
             own, weights that do not fit the configuration, or pixel limits that are none.
-        ImportError: quantization or a device map without the package it needs.
+        ImportError: quantization or a device map without the package it needs, or a release of
+            transformers or torch older than any that answers rightly.
     """
     reload = partial(load_model, **locals())  # the same call, for another process
+    check_releases()
     named.check_choice("dtype", dtype, ("auto", *precision.DTYPES))
     to, mapped = precision.placement(device, device_map, quantization is not None)
     name = str(name_or_path)
@@ -143,7 +146,9 @@ def adapt(
         reload: makes the same model in another process.
 
     Raises ValueError for an unknown family, or attention that the engine's masks do not fit.
+    Raises ImportError as `load_model` does for old releases.
     """
+    check_releases()
     name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
     _check_family(name, hf.config.model_type)
     precision.check_places(name, hf)

@@ -102,7 +102,7 @@ def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, 
         check_masks(asked)
         return asked
     if find_spec("flash_attn") is None:
-        reason = "the package flash-attn is not installed (pip install -e '.[gpu]')"
+        reason = "the package flash-attn is not installed (the extra 'flash' of this project)"
     elif not on_gpu:
         reason = "it needs a GPU"
     elif dtype not in ("bfloat16", "float16"):
@@ -194,6 +194,6 @@ def placement(
 def _need(package: str, what: str) -> None:
     if find_spec(package) is None:
         raise ImportError(
-            f"{what} needs the package {package}, which is not installed; "
-            "pip install -e '.[gpu]' brings it."
+            f"{what} needs the package {package}, which is not installed: pip install {package}, "
+            "or pip install -e '.[gpu]' in a clone of this project."
         )

@@ -202,7 +202,7 @@ def test_ray_refuses_more_workers_than_there_is_room_for(resources, workers, gpu
 
 def test_a_missing_ray_is_named_with_the_remedy(plan, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(WorkersError, match=r'not installed: pip install -e "\.\[ray\]"'):
+    with pytest.raises(WorkersError, match=r"not installed: pip install -e '\.\[ray\]'"):
         next(Ray().run(plan, deque([0])))
 
 

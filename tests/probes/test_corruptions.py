@@ -1,6 +1,7 @@
 """Each corruption keeps size and type, is a function of seed and picture, and does what it says."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -168,3 +169,104 @@ def test_pixelate_makes_blocks_and_fog_and_snow_brighten_black():
     foggy = pixels(white, "fog", 3)
     assert foggy.max() == pytest.approx(1, abs=0.01) and foggy.mean() < 1
     assert pixels(white, "spatter", 4).min() == pytest.approx(20 / 255, abs=0.02)  # mud
+
+
+# --- beside the usual package (benchmarks/corruptions.py made the file) ---------------------------
+
+OURS = corruptions._FUNCTIONS
+with np.load(Path(__file__).with_name("corruptions.npz")) as file:
+    THEIRS = dict(file)
+
+
+class SecondFirst(np.random.Generator):
+    """Draws whole layers in the other order: the package displaces columns before rows."""
+
+    def uniform(self, *given):
+        if not hasattr(self, "layers"):
+            self.layers = [np.random.Generator.uniform(self, *given) for _ in range(2)]
+        return self.layers.pop()
+
+
+def ours(kind, name, severity, generator=np.random.Generator):
+    x = THEIRS[kind].astype(float) / 255
+    level = corruptions.LEVELS[name][severity - 1]
+    found = OURS[name](x, level, generator(np.random.PCG64(7)))
+    return np.rint(found.clip(0, 1) * 255)
+
+
+def difference(kind, name, severity, **given):
+    theirs = THEIRS[f"{kind} {name}"][severity - 1].astype(float)
+    return np.abs(ours(kind, name, severity, **given) - theirs)
+
+
+@pytest.mark.parametrize("kind", ["smooth", "blocks"])
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("gaussian_noise", 0), ("shot_noise", 0), ("speckle_noise", 0), ("gaussian_blur", 0),
+        ("contrast", 0), ("pixelate", 0), ("jpeg_compression", 0),
+        ("brightness", 1), ("saturate", 1),  # through hue and back
+    ],
+)  # fmt: skip
+def test_a_corruption_equals_the_usual_packages_given_its_draws(name, severity, kind, levels):
+    assert difference(kind, name, severity).max() <= levels
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_displacements_equal_the_usual_packages_on_a_square(severity):
+    """On an oblong it takes the height for both directions, and we each side for its own."""
+    found = difference("smooth", "elastic_transform", severity, generator=SecondFirst)
+    assert found.max() <= 1
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_motion_equals_the_usual_packages_while_it_stays_inside(severity):
+    """Forty steps leave these pictures, at severity 5: it stops there, and we go on."""
+    for kind in ("smooth", "blocks"):
+        assert difference(kind, "motion_blur", severity).max() <= (0 if severity < 5 else 5)
+
+
+@pytest.mark.parametrize("kind", ["smooth", "blocks"])
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_a_disk_equals_the_usual_packages_but_for_what_its_sum_misses(severity, kind):
+    found = difference(kind, "defocus_blur", severity)
+    assert found.max() <= (0 if severity < 4 else 3)
+    assert ours(kind, "defocus_blur", severity).mean() == pytest.approx(
+        THEIRS[kind].mean(), rel=0.03
+    )
+
+
+@pytest.mark.parametrize("kind", ["smooth", "blocks"])
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_impulses_hit_as_many_values_as_the_usual_packages(severity, kind):
+    x = THEIRS[kind]
+    hits = [pixels != x for pixels in (ours(kind, "impulse_noise", severity),
+                                       THEIRS[f"{kind} impulse_noise"][severity - 1])]  # fmt: skip
+    assert (hits[0] == hits[1]).mean() > 0.99  # the same draws hit; black or white is drawn anew
+
+
+@pytest.mark.parametrize("severity", [4, 5])
+def test_mud_equals_the_usual_packages(severity):
+    for kind in ("smooth", "blocks"):
+        assert difference(kind, "spatter", severity).max() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "severities", "ratio"),
+    [
+        ("glass_blur", SEVERITIES, (0.65, 1.15)),
+        ("zoom_blur", SEVERITIES, (0.8, 1.1)),
+        ("snow", SEVERITIES, (0.9, 1.1)),
+        ("fog", SEVERITIES, (0.85, 1.2)),
+        ("frost", SEVERITIES, (0.4, 0.75)),
+        ("spatter", (1, 2, 3), (2, 4)),
+    ],
+)
+def test_where_draws_differ_by_design_the_change_is_as_large_as_we_say(name, severities, ratio):
+    image = Image.fromarray(THEIRS["large"])
+    for severity in severities:
+        draws = [np.asarray(corrupt(image, name, severity, seed=seed)) for seed in range(8)]
+        change = np.abs(np.asarray(draws, dtype=float) - THEIRS["large"]).mean()
+        least, most = ratio
+        assert least < change / THEIRS[f"change {name}"][severity - 1] < most

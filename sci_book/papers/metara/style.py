@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from sci_book.papers.metara.pictures import Pixels, Random, Refused, check_mask, check_share
+from sci_book.resources import installing
 from sci_core.families.files import hub_settings
 
 SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's defaults for its stylisation
@@ -89,8 +90,8 @@ class DiffusionStyle:
             from diffusers import AutoPipelineForImage2Image
         except ImportError as error:
             raise ImportError(
-                "Diffusion style transfer needs diffusers: pip install -e '.[style]'; the "
-                "other styles need nothing."
+                f"Diffusion style transfer needs diffusers: {installing('style')}; the other "
+                "styles need nothing."
             ) from error
         pipeline = AutoPipelineForImage2Image.from_pretrained(
             path, use_safetensors=True, **hub_settings()

@@ -1,18 +1,22 @@
 """The corruptions of ImageNet-C (Hendrycks and Dietterich, 2019) for pictures of any size.
 
-Nineteen in four families, at severities 1 to 5, with the published constants. The usual package
-does not run beside NumPy 2 and keeps its random numbers in a global state, so they are written here
-on SciPy and Pillow. Deviations, each for a reason:
+Nineteen in four families, at severities 1 to 5, with the published constants. The usual packages
+keep their random numbers in a global state, and one that runs beside NumPy 2 brings numba and a
+second build of OpenCV, so they are written here on SciPy and Pillow. Deviations, each for a reason:
 
 - the random numbers of a picture depend on a seed and its pixels only, and are the same at every
   severity, so severities of one picture differ by severity alone;
 - `glass_blur` gives each pixel a random neighbour's colour at once, instead of swapping pixels one
   by one;
-- `frost` grows its crystals from noise, where the published one pastes photographs of frost;
+- `frost` grows its crystals from noise, where the published one pastes photographs of frost: ours
+  moves a value half to two thirds as far;
 - `fog` adds octaves of smooth noise, each weaker by the published decay, instead of running the
   diamond-square algorithm on a power of two;
 - the water of `spatter` is brightest at the edge of a drop by a distance transform alone, without
-  the published histogram equalisation and embossing;
+  the published histogram equalisation and embossing: it moves a value two to four times as far;
+- `defocus_blur` keeps the picture's brightness, where the published disk sums to a little over or
+  under one at severities 4 and 5;
+- `zoom_blur` and `snow` enlarge the middle exactly, where the published ones crop whole pixels;
 - `saturate` leaves grey pixels grey; in the published one the last two severities turn them red.
 """
 

@@ -20,7 +20,7 @@ import pandas as pd
 import torch
 
 from sci_book.papers.shared.tables import Table
-from sci_book.resources import LOCK, ROOT
+from sci_book.resources import LOCKS, ROOT
 from sci_book.resources import located as located
 
 # What chapters are computed from, as globs below ROOT.
@@ -30,7 +30,7 @@ PARTS = (
     "data_manifests",
     "checkpoints",
     "notebooks/*.py",
-    "requirements.lock",
+    "requirements*.lock",
 )
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 
@@ -60,8 +60,9 @@ def checksum(paths: Iterable[Path]) -> str:
 
 
 def locked_versions() -> dict[str, str]:
-    """Package versions by lower-case name, as pinned in the lock."""
-    pins = re.findall(r"^(\S+)==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    """Package versions by lower-case name, as pinned in the locks."""
+    text = "".join(lock.read_text(encoding="utf-8") for lock in LOCKS)
+    pins = re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE)
     return {name.lower(): version for name, version in pins}
 
 

@@ -35,6 +35,7 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.rft.material import Sample, digest
 from sci_book.papers.oric.rft.rewards import REWARDS, constant_groups, idle
 from sci_book.papers.oric.rft.settings import Settings
+from sci_book.resources import installing
 
 TEACHING = {"learning_rate": 5e-4, "batch_size": 16}
 SAVE_EVERY = 25
@@ -230,8 +231,8 @@ def _trl() -> Any:
         import trl
     except ImportError as error:
         raise ImportError(
-            f"Visual-RFT needs TRL ({error}): pip install -e '.[rft]', or the pinned versions "
-            "of requirements.lock."
+            f"Visual-RFT needs TRL ({error}): {installing('rft')}, "
+            "or the pinned versions of its requirements.lock."
         ) from error
     datasets.disable_progress_bars()
     return trl

@@ -1,0 +1,32 @@
+"""The oldest releases of transformers and torch that answer rightly.
+
+`benchmarks/versions.py` tries releases in environments of their own and keeps what it finds in
+`benchmarks/results/versions.json`; pyproject.toml declares the range that passed.
+"""
+
+import re
+from functools import cache
+from importlib.metadata import version
+
+OLDEST = {"transformers": "5.18", "torch": "2.6"}
+REMEDY = (
+    "Install the releases that this project declares and has tried: "
+    "pip install -e . in a clone of it."
+)
+
+
+@cache
+def check_releases() -> None:
+    """Raise ImportError for a transformers or torch older than any that answers rightly."""
+    for package, oldest in OLDEST.items():
+        installed = version(package)
+        if _numbers(installed) < _numbers(oldest):
+            raise ImportError(
+                f"{package} {installed} is installed, and {oldest} or later is needed: older "
+                f"releases fail or answer wrongly here. {REMEDY}"
+            )
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """Major and minor number of a release."""
+    return tuple(int(number) for number in re.findall(r"\d+", release)[:2])

@@ -1,0 +1,206 @@
+"""Which releases of transformers and torch serve: what is declared, refused, and noticed."""
+
+import json
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from sci_book.papers.shared.stamp import locked_versions
+from sci_core import BASE, SCI3, SCI5, generate, load_model
+from sci_core.families import releases
+from sci_core.families.models import adapt
+from tests import tiny
+
+ROOT = Path(__file__).resolve().parents[1]
+TRIED = json.loads((ROOT / "benchmarks" / "results" / "versions.json").read_text(encoding="utf-8"))
+kinds = pytest.mark.parametrize("kind", tiny.KINDS)
+
+
+def declared(package):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (one,) = [line for line in map(Requirement, project["dependencies"]) if line.name == package]
+    return one.specifier
+
+
+def tried(package, passed):
+    return {Version(entry[package]) for entry in TRIED if entry["passed"] == passed}
+
+
+@pytest.mark.parametrize("package", ["transformers", "torch"])
+def test_the_declared_range_is_what_passed(package):
+    good, bad = tried(package, True), tried(package, False)
+    oldest, newest = min(good), max(good)
+    beyond = f"{newest.major}.{newest.minor + 1}"
+    assert declared(package) == SpecifierSet(f">={oldest.major}.{oldest.minor},<{beyond}")
+    assert releases.OLDEST[package] == f"{oldest.major}.{oldest.minor}"
+    assert Version(locked_versions()[package]) in good
+    assert not [version for version in bad - good if oldest <= version]
+
+
+def test_every_family_was_tried_in_every_release():
+    pocket = {"pocket-qwen2vl", "pocket-llavanext"}
+    for entry in TRIED:
+        assert set(entry["outcomes"]) == {*tiny.KINDS, *pocket}
+        assert entry["passed"] == (set(entry["outcomes"].values()) == {"equal"})
+    assert len(tried("transformers", True)) >= 5 and len(tried("torch", True)) >= 2
+    assert tried("transformers", False)  # so that the oldest is a found one
+
+
+def test_no_release_that_passed_warns_of_what_it_will_take_away():
+    said = [line for entry in TRIED if entry["passed"] for line in entry["warnings"]]
+    assert not [line for line in said if "deprecated" in line or "removed" in line]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Makes these releases be the ones that are installed."""
+    real = releases.version
+
+    def pretend(**others):
+        monkeypatch.setattr(releases, "version", lambda name: others.get(name) or real(name))
+        releases.check_releases.cache_clear()
+
+    yield pretend
+    releases.check_releases.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        {"transformers": "5.2.0"},
+        {"transformers": "5.0.0rc1"},
+        {"transformers": "4.57.6"},
+        {"transformers": "5.9.9.dev0"},
+        {"torch": "2.5.1+cu124"},
+        {"torch": "1.13.1"},
+    ],
+    ids=str,
+)
+def test_a_release_older_than_any_that_passed_is_refused_in_a_sentence(old, installed):
+    ((package, version),) = old.items()
+    model = tiny.load("qwen2_vl")
+    installed(**old)
+    says = f"{package} {version} is installed, and {releases.OLDEST[package]} or later is needed"
+    with pytest.raises(ImportError) as refused:
+        load_model(tiny.checkpoint("llava"))
+    assert str(refused.value).startswith(says) and "pip install" in str(refused.value)
+    with pytest.raises(ImportError, match="is needed"):
+        adapt(model.hf, model.tokenizer, None)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"transformers": "5.23.1"},
+        {"transformers": "6.0.0"},
+        {"transformers": "5.100.0.dev0"},
+        {"torch": "2.13.0+cpu"},
+        {"torch": "2.20.0a0+git123"},
+        {"torch": "3.0"},
+    ],
+    ids=str,
+)
+def test_a_release_that_serves_or_is_newer_is_not_refused(new, installed):
+    installed(**new)
+    releases.check_releases()
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+WRONG = {
+    "counted from one": lambda right: right + 1,
+    "all alike": torch.zeros_like,
+    "backwards": lambda right: right.flip(-1),
+    "the last moved": lambda right: torch.cat([right[:, :-1], right[:, -1:] + 1], dim=1),
+}
+
+
+def fresh(kind):
+    """A model that nothing else shares, so that it may be changed."""
+    return load_model(tiny.checkpoint(kind), device="cpu")
+
+
+@kinds
+@pytest.mark.parametrize("wrong", WRONG)
+def test_silently_wrong_positions_become_a_sentence(kind, wrong, monkeypatch):
+    model, right = fresh(kind), tiny.load(kind).positions
+    monkeypatch.setattr(model, "positions", lambda *asked: WRONG[wrong](right(*asked)))
+    with pytest.raises(ImportError, match="other positions than this project does"):
+        generate(model, *tiny.random_questions(random.Random(0), 2), BASE, 1)
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
+def test_a_model_that_counts_a_picture_as_text_is_noticed(kind, monkeypatch):
+    """As one release did, where no mark of a picture stands before its tokens."""
+    model = fresh(kind)
+    own = model.hf.model.get_rope_index
+
+    def needs_marks(ids, **given):
+        if model.hf.config.vision_start_token_id in ids:
+            return own(ids, **given)
+        return torch.arange(ids.shape[1]).expand(3, 1, -1), torch.zeros(1, 1)
+
+    monkeypatch.setattr(model.hf.model, "get_rope_index", needs_marks)
+    with pytest.raises(ImportError, match="so that answers would be wrong"):
+        generate(model, *tiny.random_questions(random.Random(0), 2), SCI3, 1)
+
+
+@kinds
+def test_positions_are_compared_once_and_no_picture_is_read_for_it(kind, monkeypatch):
+    model = fresh(kind)
+    compared, read = [], []
+    own, features = model._own_positions, model.hf.model.get_image_features
+
+    def counted(*asked):
+        before = len(read)
+        compared.append(own(*asked))
+        assert len(read) == before
+        return compared[-1]
+
+    monkeypatch.setattr(model, "_own_positions", counted)
+    monkeypatch.setattr(
+        model.hf.model, "get_image_features", lambda **given: read.append(1) or features(**given)
+    )
+    for seed in range(3):
+        asked = tiny.random_questions(random.Random(seed), 3)
+        answers = [a.tokens for a in generate(model, *asked, SCI5, 3)]
+        assert answers == [a.tokens for a in generate(tiny.load(kind), *asked, SCI5, 3)]
+    assert len(compared) == 1 and read
+    assert not model.hf.get_decoder()._forward_pre_hooks
+
+
+# --- the cache's name ----------------------------------------------------------------------------
+
+
+@kinds
+def test_the_cache_is_handed_over_by_the_name_that_the_decoder_gives_it(kind, monkeypatch):
+    model, asked = fresh(kind), tiny.random_questions(random.Random(3), 3)
+    decoder = model.hf.get_decoder()
+    own = type(decoder).forward
+    old, new = "past_key_values", "cache"
+    if model._cache_argument == new:
+        old, new = new, old
+    del model._cache_argument
+
+    def renamed(self, *args, **given):
+        assert old not in given
+        return own(self, *args, **{old: given.pop(new, None)}, **given)
+
+    names = {
+        "cache": lambda self, *args, cache=None, **given: renamed(
+            self, *args, cache=cache, **given
+        ),
+        "past_key_values": lambda self, *args, past_key_values=None, **given: renamed(
+            self, *args, past_key_values=past_key_values, **given
+        ),
+    }
+    decoder.__class__ = type("Renamed", (type(decoder),), {"forward": names[new]})
+    answers = [a.tokens for a in generate(model, *asked, SCI5, 3)]
+    assert model._cache_argument == new
+    assert answers == [a.tokens for a in generate(tiny.load(kind), *asked, SCI5, 3)]
