@@ -10,7 +10,6 @@ status, the minutes, the rows read, and the parts that could not be made; `--jso
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
+
+from sci_book.files import json_text
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for the tests' checkpoints
@@ -64,10 +65,10 @@ def main() -> None:
         for family in given.families.split(","):
             checkpoint = tiny.write_checkpoint(Path(scratch) / f"tiny-{family}", family)
             found.append(book_of(checkpoint, given.limit, more))
-            print(json.dumps(found[-1]), flush=True)
+            print(json_text(found[-1]), flush=True)
             if given.json:
                 given.json.parent.mkdir(parents=True, exist_ok=True)
-                lines = ",\n".join(json.dumps(each) for each in found)
+                lines = ",\n".join(json_text(each) for each in found)
                 given.json.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     sys.exit(0 if all(each["book"] and not each["status"] for each in found) else INCOMPLETE)
 

@@ -8,7 +8,6 @@ chapter is executed. Seconds by the clock, so leave the machine alone meanwhile.
 """
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from pathlib import Path
 from joblib import cpu_count
 
 from sci_book import resources
+from sci_book.files import json_text
 from sci_book.papers.shared.stamp import device_name
 from sci_book.pipeline import reproduce
 
@@ -42,10 +42,10 @@ def main() -> None:
             ),
         }
     found |= {"seconds": seconds, "total_seconds": round(sum(seconds.values()), 1)}
-    print(json.dumps(found, indent=1))
+    print(json_text(found, indent=1))
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json_text(found, indent=1) + "\n", encoding="utf-8")
 
 
 def paper_of(step: reproduce.Step) -> str:

@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sci_book import resources
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.dial import Training
 from sci_book.papers.shared.stamp import device_name
@@ -74,7 +74,7 @@ def note(training: Training, minutes: float) -> None:
         "minutes": round(minutes, 1),
         "log": [json.loads(line) for line in log],
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    text = json_text(content, indent=1, ensure_ascii=False) + "\n"
     write_whole(RESULTS / f"{training.name}.json", text.encode())
 
 

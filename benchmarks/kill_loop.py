@@ -15,7 +15,6 @@ command `sci evaluate`, killed while it starts, too; without, a fork that has th
 
 import argparse
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -29,6 +28,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import torch
+
+from sci_book.files import json_text
 
 FINISHED, UNFINISHED = 0, 3
 
@@ -187,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = {"device": device_name(), "cores": os.cpu_count(), "asked": asked}
         found |= {"kills": total, "shards": len(expected), "runs": runs}
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        chosen.json.write_text(json_text(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

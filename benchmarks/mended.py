@@ -17,6 +17,7 @@ from pathlib import Path
 
 import yaml
 
+from sci_book.files import json_text
 from sci_book.papers.registry import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,7 +67,7 @@ def predicate(entry: dict) -> dict:
 
 def verdicts(checkout: Path, wanted: list[str]) -> dict[tuple[str, str], dict]:
     """By claim and model, what a checkout's own code finds."""
-    command = [sys.executable, "-c", EVALUATE, json.dumps(wanted), json.dumps(MODELS)]
+    command = [sys.executable, "-c", EVALUATE, json_text(wanted), json_text(MODELS)]
     paths = {**os.environ, "PYTHONPATH": str(checkout)}
     done = subprocess.run(command, cwd=checkout, env=paths, stdout=subprocess.PIPE, check=True)
     rows = json.loads(done.stdout.decode().splitlines()[-1])
@@ -99,7 +100,7 @@ def main() -> None:
     ).stdout.decode()
     out = ROOT / "benchmarks" / "results" / "ledger" / "mended.json"
     result = {"before": commit.strip(), "rows": rows}
-    out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json_text(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     print(f"{len(changed)} predicates, {len(rows)} lines: {out}")
 
 

@@ -8,7 +8,6 @@ Processor time of one process on one thread, not the clock.
 """
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sci_book.files import json_text
 from sci_book.papers.oric import annotations, questions
 from sci_book.papers.oric.construct import DESCRIPTION, build
 from sci_book.papers.oric.encoder import Stored
@@ -55,7 +55,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "instances.json"
-        path.write_text(json.dumps(synthetic(arguments.pictures, rng)), encoding="utf-8")
+        path.write_text(json_text(synthetic(arguments.pictures, rng)), encoding="utf-8")
         began = time.process_time()
         found = annotations.load(path)
         read = time.process_time() - began
@@ -80,10 +80,10 @@ def main() -> None:
         "left_out": dict(built.reasons()),
         "processor_seconds": {"reading": round(read, 1), "construction": round(spent, 1)},
     }
-    print(json.dumps(measured, indent=1))
+    print(json_text(measured, indent=1))
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json_text(measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ measures is written line by line; the same command again measures what is not in
 
 import argparse
 import gc
-import json
 import platform
 import random
 import time
@@ -46,6 +45,7 @@ from overhead_runs import (
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
+from sci_book.files import json_text
 from sci_book.papers.sci.overhead import LAYOUT, MadeUpQuestions, counted, strategies
 from sci_core import BASE, SCI3, SCI5, SCI7, Answer, Method, PrefixCache, generate, load_model
 from sci_core.engine.engine import begin_rounds
@@ -287,7 +287,7 @@ def _main_cpu(path: Path | None) -> None:
     _print(results)
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json_text(results, indent=1) + "\n", encoding="utf-8")
 
 
 def _print(results: dict[str, Any]) -> None:

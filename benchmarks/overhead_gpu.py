@@ -27,7 +27,7 @@ from overhead_runs import copy_rate, device_name, matmul_rate
 from overhead_work import WARM_UPS, expected, print_plan
 
 import sci_core
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.sci.overhead import LAYOUT
 
 SECONDS = 500.0
@@ -80,7 +80,7 @@ def measure_all(path: Path, seconds: float, *, dry_run: bool) -> dict[str, Any]:
             spent += time.perf_counter() - first
         results["rows"] += found
         results["settings"]["seconds"] = before + time.perf_counter() - began
-        write_whole(path, (json.dumps(results, indent=1) + "\n").encode())
+        write_whole(path, (json_text(results, indent=1) + "\n").encode())
         _print(found)
     print(f"{len(pending)} lines are left; the same command measures them." if pending else "Done.")
     return results

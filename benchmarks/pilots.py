@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
+from sci_book.files import json_text
 from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.gate import SISTER
 from sci_book.papers.shared.stamp import device_name
@@ -38,7 +39,7 @@ def main() -> None:
     arguments = parser.parse_args()
     found = judge(**vars(arguments))
     RESULTS.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    text = json_text(found, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / f"{found['training']}.json").write_text(text, encoding="utf-8")
 
 

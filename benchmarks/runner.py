@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 from sci_book.data.datasets import Dataset, Row, load_dataset
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.shared.stamp import device_name
 from sci_book.pipeline.reproduce import pocket_checkpoints
@@ -175,7 +175,7 @@ def finished_command(repetitions: int = 5) -> dict[str, Any]:
         for number, shard in enumerate(plan.shards):
             rows = sorted(places[row.dataset, row.index] for batch in shard for row in batch)
             write_records(plan.path(out, number), frozen.take(np.array(rows)))
-        write_whole(out / "stamp.json", json.dumps(dict(plan.stamp)).encode())
+        write_whole(out / "stamp.json", json_text(dict(plan.stamp)).encode())
         command = [sys.executable, "-m", "sci_book", "evaluate", "--out", str(out)]
         command += ["--model", str(checkpoint)]
         seconds, processor = [], []
@@ -248,7 +248,7 @@ def main() -> None:
         }
         whole[chosen[0]] = result
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json_text(whole, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

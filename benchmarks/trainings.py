@@ -22,6 +22,7 @@ import torch
 from pilots import judge  # beside this file
 
 from sci_book import resources
+from sci_book.files import json_text
 from sci_book.pocket.curriculum import seed_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ def make(family: str, training: str) -> None:
     commit = os.environ.get("SCI_COMMIT")  # of the copy, which has no history
     found = {**found, "seed": seed_of(family, training), "commit": commit, **time}
     shutil.copytree(checkpoint, FINISHED / name, dirs_exist_ok=True)
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    text = json_text(found, indent=1, ensure_ascii=False) + "\n"
     (FINISHED / f"{name}.json").write_text(text, encoding="utf-8")
 
 

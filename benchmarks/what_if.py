@@ -9,7 +9,6 @@ time on one torch thread, so that a busy machine changes little; two cores halve
 """
 
 import argparse
-import json
 import platform
 import tempfile
 import time
@@ -19,6 +18,7 @@ import torch
 
 from sci_book.data.datasets import load_dataset, read_manifest
 from sci_book.data.prompts import build_prompt
+from sci_book.files import json_text
 from sci_book.papers.cvqa import synthetic
 from sci_book.papers.shared.stamp import device_name
 from sci_core import generate, load_model, rewrite
@@ -63,7 +63,7 @@ def main() -> None:
     }
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json_text(found, indent=1) + "\n", encoding="utf-8")
     print(
         f"{len(rows):,} puzzles drawn in {drawing:.0f} s and asked in {spent:.0f} s of processor "
         f"time ({1000 * spent / len(rows):.1f} ms each); the level is {LEVEL:.0f} s"
@@ -74,7 +74,7 @@ def _manifest() -> str:
     """A description of the puzzles beside it, in the format of the public set."""
     public = read_manifest("cvqa_synthetic")
     columns = public.columns
-    return json.dumps(
+    return json_text(
         {
             "file": synthetic.FILE,
             "format": public.format,

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import json
+import math
 import os
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +37,48 @@ def write_whole(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
+def named_from(base: Path, name: str) -> Path:
+    """A file or folder as a user names it: from `base`, from the home folder, or absolute."""
+    own = Path(name).expanduser() if name == "~" or name.startswith("~/") else Path(name)
+    return in_any_form(base / own)
+
+
+def in_any_form(path: Path) -> Path:
+    """The file of this name, though its accents are composed otherwise; the path itself if none is.
+
+    A Mac writes "é" in the name of a file as two characters, and most tables write it as one.
+    """
+    if str(path).isascii() or path.exists():
+        return path
+    found = Path(path.anchor)
+    for part in path.relative_to(path.anchor).parts:
+        forms = dict.fromkeys((part, *(unicodedata.normalize(x, part) for x in ("NFC", "NFD"))))
+        found /= next((form for form in forms if (found / form).exists()), part)
+    return found if found.exists() else path
+
+
 def read_yaml(path: Path) -> Any:
     """What a YAML file holds."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def json_text(value: Any, **layout: Any) -> str:
+    """A value as JSON that every reader takes: a number that is not finite is written as null.
+
+    layout: keyword arguments of `json.dumps`.
+    """
+    try:
+        return json.dumps(value, allow_nan=False, **layout)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, **layout)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def json_lines(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from sci_book import resources
 from sci_book.commands.data import is_here, manifests
-from sci_book.commands.options import LimitOption
+from sci_book.commands.options import LimitOption, as_folder
 from sci_book.resources import need_checkout
 
 
@@ -60,7 +60,7 @@ def reproduce(
 
 def notebook(
     name: Annotated[str, Argument(help="A chapter's file name, such as 00_quickstart.")],
-    out: Annotated[Path, Option(help="Folder for the executed notebook.")],
+    out: Annotated[Path, Option(parser=as_folder, help="Folder for the executed notebook.")],
     params: Annotated[
         Path | None, Option(help="YAML file of parameters, each a line `name: value`.")
     ] = None,

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
+from sci_book.commands.options import as_folder
+
 
 def data(
     action: Annotated[
@@ -27,7 +29,7 @@ def data(
         Path | None, Option("--from", help="`fetch`: the file, or a folder that holds it.")
     ] = None,
 ) -> None:
-    """Make, fetch, check or list data sets; the status of a check that found something is 1."""
+    """Make, fetch, check or list data sets; a check that found an unusable row has the status 1."""
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
@@ -81,7 +83,7 @@ def _check(names: list[str]) -> None:
             spoilt = True
         else:
             print(findings)
-            spoilt |= bool(findings.problems or findings.left_out)
+            spoilt |= bool(findings.problems)
     if spoilt:
         raise typer.Exit(1)
 
@@ -125,7 +127,9 @@ def freeze(
 def export(
     what: Annotated[Literal["drbench"], Argument(help="The rows of a model's DRBench.")],
     records: Annotated[Path, Option(help="Records of the model: a file or a run's folder.")],
-    out: Annotated[Path, Option(help="Folder for the TSV files, one a data set.")],
+    out: Annotated[
+        Path, Option(parser=as_folder, help="Folder for the TSV files, one a data set.")
+    ],
     data: Annotated[str, Option(help="The data set that was evaluated.")] = "pocket",
     quantifier: Annotated[
         Literal["any", "all"],

@@ -1,5 +1,7 @@
 """Commands that ask a model: many questions, or one."""
 
+import math
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,11 +16,14 @@ from sci_book.commands.options import (
     MinPixelsOption,
     ModelOption,
     QuantizationOption,
+    as_folder,
+    check_device,
 )
+from sci_book.files import in_any_form, json_text
 
 
 def evaluate(
-    out: Annotated[Path, Option(help="Folder for the Parquet records.")],
+    out: Annotated[Path, Option(parser=as_folder, help="Folder for the Parquet records.")],
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[str, Option(help="A data set; `sci data list` names them.")] = "pocket",
     methods: Annotated[
@@ -95,8 +100,9 @@ def evaluate(
     from sci_book.data.catalogue import how_to_load, said_of_loading, settled
     from sci_book.run import finished, method_sets
 
+    check_device(device)
     chosen = method_sets.named(methods)
-    added = [name.strip() for name in rounds.split(",") if name.strip()]
+    added = method_sets.rounds_named(rounds)
     part = {"limit": limit, "share": share, "validation": validation}
     decoding = {"noise": noise, "batch_size": batch_size, "max_new_tokens": max_new_tokens}
     asked_for = {"dtype": dtype, "min_pixels": min_pixels, "max_pixels": max_pixels}
@@ -150,7 +156,6 @@ def evaluate(
 
 def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> None:
     """Print what a run came to; the first message of what failed, and the log that has them all."""
-    import json
 
     from sci_book.papers.oric import other_sets
     from sci_book.results.summary import summarise_run
@@ -162,7 +167,7 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
         said = {"records": str(out), **summary.as_json(), **({"yes/no": yes_no} if yes_no else {})}
-        print(json.dumps(said, indent=1, ensure_ascii=False))
+        print(json_text(said, indent=1, ensure_ascii=False))
     else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
         print(
@@ -181,14 +186,19 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
     if not as_json:
         print(*summary.lines(), sep="\n")
         for name, line in yes_no.items():
+            score = {
+                key: f"{value:.1f}" if math.isfinite(value) else "—"
+                for key, value in line.items()
+                if isinstance(value, float)
+            }
             print(
-                f"  {name:14} macro F1 {line['macro_f1']:.1f}, F1 of no {line['f1_no']:.1f}; right "
-                f"throughout: {line['pictures']:.1f}% of pictures, {line['groups']:.1f}% of groups"
+                f"  {name:14} macro F1 {score['macro_f1']}, F1 of no {score['f1_no']}; right "
+                f"throughout: {score['pictures']}% of pictures, {score['groups']}% of groups"
             )
 
 
 def ask(
-    image: Annotated[Path, Argument(help="A picture.")],
+    image: Annotated[str, Argument(help="A picture's file.")],
     question: Annotated[
         str, Argument(help="The prompt, best with an instruction that the paper rewords.")
     ],
@@ -215,8 +225,10 @@ def ask(
     from sci_core.counterfactuals import holds_instruction
 
     chosen = named_method(method)
+    if re.match(r"[a-z][a-z0-9+.-]+://", image, re.IGNORECASE):
+        raise ValueError(f"{image} is an address; save the picture and give its file")
     try:
-        picture = decode_picture(image.read_bytes())
+        picture = decode_picture(in_any_form(Path(image)).read_bytes())
     except OSError as error:
         raise ValueError(f"{image} cannot be read: {error.strerror}") from error
     except PictureError as error:

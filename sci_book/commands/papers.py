@@ -1,6 +1,5 @@
 """Commands of the papers: their experiments, data and claims, and training."""
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,13 +18,17 @@ from sci_book.commands.options import (
     ModelOption,
     QuantizationOption,
     TextModelUrlOption,
+    as_folder,
 )
+from sci_book.files import json_text
 from sci_book.resources import need_checkout
 
 
 def probe(
     what: Annotated[Literal["edge"], Argument(help="The Edge Reliability Gap.")],
-    out: Annotated[Path, Option(help="Folder for the runs and their joined records.")],
+    out: Annotated[
+        Path, Option(parser=as_folder, help="Folder for the runs and their joined records.")
+    ],
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[
         str, Option(help="`pocket`, or a data set of questions in words and of captions.")
@@ -86,7 +89,7 @@ def claims(
     if as_json:
         rows = {"claims": ledger.as_rows(findings), "own": own.to_dict("records")}
         known = {**registration.as_values(), **rows}
-        print(json.dumps(known, ensure_ascii=False, indent=1))
+        print(json_text(known, ensure_ascii=False, indent=1))
         return
     print(f"{registration.sentence()}\n\n{ledger.summary(findings)}")
     for paper in PAPERS:
@@ -117,7 +120,7 @@ def matrix(
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some probes read it
     cells = matrix.cells([name.strip() for name in models.split(",")], records)
     if as_json:
-        print(json.dumps(matrix.as_rows(cells), ensure_ascii=False, indent=1))
+        print(json_text(matrix.as_rows(cells), ensure_ascii=False, indent=1))
         return
     for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in cells):
         print(f"{matrix.table(cells, model, seed)}\n")
@@ -165,7 +168,9 @@ def train_pocket(
             "nobody chose. It settles seed, size and recipe."
         ),
     ] = None,
-    out: Annotated[Path | None, Option(help="Checkpoint folder; by default under runs/.")] = None,
+    out: Annotated[
+        Path | None, Option(parser=as_folder, help="Checkpoint folder; by default under runs/.")
+    ] = None,
 ) -> None:
     """Train a pocket model; an interrupted training resumes when called again."""
     from sci_book.pocket.train import train
@@ -196,7 +201,9 @@ def build_oric(
     annotations: Annotated[
         str, Argument(help="Instances in COCO's format, or pocket: drawn here first.")
     ],
-    out: Annotated[Path, Option(help="Folder of the questions, above that of the pictures.")],
+    out: Annotated[
+        Path, Option(parser=as_folder, help="Folder of the questions, above that of the pictures.")
+    ],
     images: Annotated[Path | None, Option(help="Folder of the pictures.")] = None,
     encoder: Annotated[
         str | None, Option(help="A CLIP or SigLIP checkpoint, or stored .safetensors.")
@@ -280,7 +287,7 @@ def build_metara(
             help="Folder of originals.jsonl and its pictures, as in data/metara/originals/text."
         ),
     ],
-    out: Annotated[Path, Option(help="Folder of the cases.")],
+    out: Annotated[Path, Option(parser=as_folder, help="Folder of the cases.")],
     question_type: Annotated[
         Literal["short", "mcq", "yesno", "number"], Option(help="Of all questions.")
     ] = "short",
@@ -329,7 +336,9 @@ def build_metara(
 
 
 def rft(
-    out: Annotated[Path, Option(help="Folder of the run; the same one goes on with it.")],
+    out: Annotated[
+        Path, Option(parser=as_folder, help="Folder of the run; the same one goes on with it.")
+    ],
     model: ModelOption = DEFAULT_TUNED,
     preset: Annotated[
         Literal["pocket", "paper"], Option(help="Hyper-parameters; `paper` is ORIC's Table 9.")

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 from sci_book.data.answers.rules import parse
 from sci_book.data.pictures import oddities
 from sci_book.data.prompts import build_prompt, template_families
 from sci_book.data.rewordings import reword
 from sci_book.data.rows import Dataset, Problem, Row, RowError
+from sci_book.files import read_yaml
+from sci_book.resources import MANIFESTS
 from sci_core.methods import SCI7
 
 SHOWN_ROWS = 3
+PLACEHOLDERS = MANIFESTS / "placeholders.yaml"
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ def check(dataset: Dataset) -> Findings:
             opened[row.image_hash] = _picture_problem(row)
             if opened[row.image_hash] is None:
                 notes.update(oddities(row.picture_bytes()))
-        problem = row.problem or opened[row.image_hash] or _answer_problem(row)
+        problem = row.problem or opened[row.image_hash] or _placeholder_problem(row)
+        problem = problem or _answer_problem(row)
         if problem:
             problems.setdefault(problem.kind, []).append((row, problem.sentence))
         elif refused := _refused(row):
@@ -92,6 +97,25 @@ def _picture_problem(row: Row) -> Problem | None:
     except RowError as error:
         return Problem(error.kind, str(error))
     return None
+
+
+@cache
+def _placeholders() -> list[str]:
+    return read_yaml(PLACEHOLDERS)
+
+
+def _placeholder_problem(row: Row) -> Problem | None:
+    """A text that a checkpoint would take for a second picture, in any part of the prompt."""
+    parts = (row.question, row.hint, row.translation, *row.options.values(), *row.rewrites)
+    text = "\n".join(parts)
+    held = [name for name in _placeholders() if name in text]
+    if not held:
+        return None
+    return Problem(
+        "picture's placeholder",
+        f"{row.where}: the prompt holds {held[0]}, which checkpoints take for a picture. Remove "
+        "it: the checkpoint's own chat template puts one there.",
+    )
 
 
 def _answer_problem(row: Row) -> Problem | None:

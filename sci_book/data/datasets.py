@@ -8,15 +8,21 @@ is dropped: one that cannot be used carries its `Problem`, to be counted.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sci_book import resources
-from sci_book.data.manifests import Collection, Manifest, as_manifest, read_yaml
+from sci_book.data.manifests import (
+    Collection,
+    Manifest,
+    as_manifest,
+    climbs_out,
+    read_yaml,
+)
 from sci_book.data.reading import read_rows
 from sci_book.data.rows import Dataset, DatasetError, Row, RowError
+from sci_book.files import in_any_form, json_text, named_from
 from sci_book.resources import HOME
 
 MANIFESTS = resources.MANIFESTS / "datasets"
@@ -66,9 +72,21 @@ def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> 
         name: the name or path by which the manifest was read.
         folder: the folder instead of the manifest's own.
     """
+    return named_from(_base_of(manifest, name, folder), manifest.file)
+
+
+def joined_file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> Path | None:
+    """Where the second file of a data set lies, or None if it has one alone; as `file_of`."""
+    if manifest.join is None:
+        return None
+    return named_from(_base_of(manifest, name, folder), manifest.join.file)
+
+
+def _base_of(manifest: Manifest, name: str, folder: str | Path | None) -> Path:
+    """What the relative paths of a manifest start at."""
     if folder is not None:
-        return Path(folder) / manifest.file
-    return (Path(name).parent if _is_own(name) else HOME / manifest.folder) / manifest.file
+        return Path(folder)
+    return Path(name).parent if _is_own(name) else HOME / manifest.folder
 
 
 def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
@@ -104,11 +122,10 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
             f"{path} does not exist; data set {manifest.name} expects {manifest.file} there. "
             + manifest.remedy(name, there=False)
         )
-    # The pictures' folder is relative to what the file's own name is relative to.
-    base = path.parents[len(Path(manifest.file).parts) - 1]
+    base, joined = _base_of(manifest, name, folder), joined_file_of(manifest, name, folder)
     mend = manifest.remedy(name, there=True)
     try:
-        rows = read_rows(path, base, manifest)
+        rows = read_rows(path, base, manifest, joined)
     except DatasetError as error:
         raise DatasetError(f"{error} {mend}") from error
     if manifest.rows is not None and len(rows) != manifest.rows:
@@ -156,6 +173,7 @@ def _is_own(name: str) -> bool:
 
 
 def _own_manifest(path: Path) -> Manifest:
+    path = in_any_form(path)
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; expected a YAML file that describes data.")
     if path.stem.replace("-", "_") in dataset_names() or not _OWN_NAME.fullmatch(path.stem):
@@ -170,7 +188,14 @@ def _own_manifest(path: Path) -> Manifest:
                 f"{path}: {key} is for the manifests of this project. Leave it out: the name is "
                 "the file's, and the data lies beside it."
             )
-    return as_manifest({**values, "name": path.stem}, path)
+    manifest = as_manifest({**values, "name": path.stem}, path)
+    if manifest.address and (climbs_out(manifest.file) or manifest.file.startswith("~")):
+        raise DatasetError(
+            f"{path}: file is {manifest.file!r}; what is fetched from an address is put below the "
+            "folder of the YAML file. Give a relative path without ..".rstrip(".")
+            + "."
+        )
+    return manifest
 
 
 def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: str) -> str:
@@ -200,13 +225,14 @@ def _rows_checksum(rows: Iterable[Row], own: bool) -> str:
     for row in rows:
         digest.update(_said(row, row.image_hash))
         if own:  # this project's manifests keep the checksums that frozen records name
-            digest.update(json.dumps([row.question_type, row.group, row.translation]).encode())
+            said = [row.question_type, row.group, row.translation, *row.rewrites]
+            digest.update(json_text(said).encode())
     return digest.hexdigest()
 
 
 def _said(row: Row, picture: str) -> bytes:
     said = [row.index, row.question, row.hint, dict(row.options), row.answer, row.category]
-    return json.dumps([*said, picture], ensure_ascii=False).encode()
+    return json_text([*said, picture], ensure_ascii=False).encode()
 
 
 def _whole_groups(rows: Iterable[Row], limit: int) -> list[Row]:

@@ -47,6 +47,12 @@ def _inside(value: str) -> str:
     return value
 
 
+def _anywhere(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("expected the path of a file or folder")
+    return value
+
+
 def climbs_out(name: str) -> bool:
     """Whether a relative file name is none: absolute, with a drive, or with a step upwards."""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
@@ -70,10 +76,24 @@ def _checksum(value: Any) -> Any:
     return value
 
 
-def _template(value: str) -> str:
-    if value.count("{question}") != 1:
-        raise ValueError("expected a text that holds {question} once")
+def _template(value: str | dict[str, str]) -> str | dict[str, str]:
+    for text in value.values() if isinstance(value, dict) else [value]:
+        if text.count("{question}") != 1:
+            raise ValueError("expected a text that holds {question} once")
     return value
+
+
+def _words(value: Any) -> Any:
+    """A mapping of texts, also where YAML reads an unquoted one as a number or as true or false."""
+    if not isinstance(value, dict):
+        return value
+    if any(isinstance(key, bool) for key in value):
+        raise ValueError("expected quoted names, for YAML reads yes and no as true and false")
+    meant = {True: "yes", False: "no"}
+    return {
+        str(key): meant[text] if isinstance(text, bool) else str(text)
+        for key, text in value.items()
+    }
 
 
 def _address(value: str) -> str:
@@ -84,6 +104,7 @@ def _address(value: str) -> str:
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+AnyPath = Annotated[str, Field(min_length=1), AfterValidator(_anywhere)]
 RelativePath = Annotated[str, Field(min_length=1), AfterValidator(_inside)]
 
 
@@ -102,7 +123,10 @@ class Columns(_Strict):
     translation  the whole prompt of a free question in the other language, V2's text; as many
                  columns, and lists in cells, as there are of questions
     hint         a line in front of a multiple-choice question
-    group        what belongs together (resampled and split as a whole); see also `Manifest.group`
+    rewrites     rewordings of one's own, of the whole prompt: V1's, V2's, V3's text, as a list or
+                 between "|"; a row with an empty cell has those of the rules
+    group        what belongs together (resampled and split as a whole), one column or several that
+                 name it together; see also `Manifest.group`
     category     any label to count by
     """
 
@@ -113,7 +137,8 @@ class Columns(_Strict):
     options: Names | None = None
     translation: Names | None = None
     hint: Name | None = None
-    group: Name | None = None
+    rewrites: Name | None = None
+    group: Names | None = None
     category: Name | None = None
 
     @model_validator(mode="after")
@@ -141,22 +166,38 @@ class TypeColumn(_Strict):
     values: dict[str, QuestionType]
 
 
+class Join(_Strict):
+    """A second table of the same format: which of its columns belong to which rows, by a column
+    that both have.
+    """
+
+    file: AnyPath
+    by: Name
+    columns: Names
+
+
 class Manifest(_Strict):
-    """A data set of one file. All paths are relative and stay below `folder`.
+    """A data set of one file, with the paths that its owner names.
+
+    Relative paths start at `folder`; `~` is the home folder. What *rows* name stays below
+    `picture_folder`, wherever that is.
 
     folder          where the file lies, below this repository; of a user's own data set, always
-                    the folder of the YAML file
+                    the folder of the YAML file, but for a file with a path of its own
     file, format    the file's name and what it is
+    join            `Join`: where the answers, say, stand in a file of their own
     columns         `Columns`
+    answers         what the cells of the answer's column stand for: {"0": no, "1": yes}
     question_type   mcq, yesno, short, number or free (captions); or `question_types` by a column
     pictures        what the image column holds: base64 text, a file's name, or a file's bytes
-    picture_folder  where `files` lie, below `folder`
+    picture_folder  where `files` lie
     options_inside  the options stand in the question itself, as "A:16  B:17  C:12"
     group           which rows belong together where `columns.group` names none: those of one
                     record, of one picture, or circular rotations (index mod 1,000,000)
     group_prefix    data sets with the same prefix share groups; by default the name
     prompt          the text that takes the question's place; the model family's own template
-                    (`data_manifests/prompts.yaml`) goes around it
+                    (`data_manifests/prompts.yaml`) goes around it. Of mixed kinds one for each: by
+                    the value in the column of `question_types`, or by the type
     rows            how many rows the file becomes; null: not checked
     checksum        {md5: …} or {sha256: …} of the file, {content: …} of a twin; null: not known
     size            bytes of the file; null: not known
@@ -170,22 +211,24 @@ class Manifest(_Strict):
     twin_of: str | None = None
     address: Annotated[str, AfterValidator(_address)] = ""
     folder: RelativePath = "."
-    file: RelativePath
+    file: AnyPath
     size: PositiveInt | None = None
     checksum: Annotated[
         dict[Literal["md5", "sha256", "content"], str | None] | None, BeforeValidator(_checksum)
     ] = None
     rows: PositiveInt | None = None
     format: Literal["tsv", "csv", "json", "jsonl", "parquet"]
+    join: Join | None = None
     columns: Columns
+    answers: Annotated[dict[str, str] | None, BeforeValidator(_words)] = None
     question_type: QuestionType | None = None
     question_types: TypeColumn | None = None
     pictures: Literal["base64", "files", "bytes"]
-    picture_folder: RelativePath = "."
+    picture_folder: AnyPath = "."
     options_inside: bool = False
     group: Literal["record", "picture", "circular"] = "record"
     group_prefix: str = ""
-    prompt: Annotated[str, AfterValidator(_template)] = "{question}"
+    prompt: Annotated[str | dict[str, str], AfterValidator(_template)] = "{question}"
 
     @model_validator(mode="after")
     def _fits_together(self) -> Manifest:
@@ -213,16 +256,32 @@ class Manifest(_Strict):
                 f"pictures: bytes needs format: parquet, and this is {self.format}; expected "
                 "base64 or files"
             )
+        if self.join and (unused := set(self.join.columns) - set(self.needed)):
+            raise ValueError(
+                f"join.columns names {', '.join(sorted(unused))}, of which no other key speaks"
+            )
+        known = {*types, *(self.question_types.values if self.question_types else ())}
+        if isinstance(self.prompt, dict) and (unknown := set(self.prompt) - known):
+            raise ValueError(
+                f"prompt names {', '.join(sorted(unknown))}; expected values of question_types, or "
+                f"the types they stand for: {', '.join(sorted(known))}"
+            )
         if self.group == "circular" and self.columns.index is None:
             raise ValueError("group: circular counts by columns.index, which is not given")
         return self
+
+    def prompt_of(self, value: str, question_type: str) -> str:
+        """The prompt of a row, by its value in the column of types, or its type."""
+        if isinstance(self.prompt, str):
+            return self.prompt
+        return self.prompt.get(value, self.prompt.get(question_type, "{question}"))
 
     @property
     def needed(self) -> list[str]:
         """Every column the loader reads, once."""
         of = self.columns
         named = [of.index, *of.image, *of.question, of.hint, *(of.options or ()), *of.answer]
-        named += [of.category, of.group, *(of.translation or ())]
+        named += [of.category, *(of.group or ()), *(of.translation or ()), of.rewrites]
         named += [self.question_types.column] if self.question_types else []
         return list(dict.fromkeys(name for name in named if name is not None))
 
@@ -307,6 +366,7 @@ def _sentence(model: type[BaseModel], error: Any) -> str:
         return f"{key} is missing."
     if error["type"] == "extra_forbidden":
         inner = Columns if key.startswith("columns.") else model
+        inner = Join if key.startswith("join.") else inner
         known = TypeColumn if key.startswith("question_types.") else inner
         return f"{key} is no key; expected one of {', '.join(known.model_fields)}."
     said = error["msg"].removeprefix("Value error, ")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import string
 import unicodedata
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,32 @@ from sci_book.data.cells import Place, cell_text, nth, nth_cell, row_problem
 from sci_book.data.manifests import Manifest
 from sci_book.data.row_pictures import Pictures
 from sci_book.data.rows import DatasetError, Problem, Row
-from sci_book.data.tables import Uneven, read_table
+from sci_book.data.tables import Unread, read_table
 
 GROUP_MODULUS = 1_000_000
 MOST_TEXT = 100_000
 """Characters of all texts of a row; longer ones are a damaged field."""
 
+MOST_DIGITS = 32
+MOST_REWRITES = 7
+"""Rounds that are reworded: V1 to V7."""
+MOST_OPTIONS = len(string.ascii_uppercase)
+
 _NUMBER_WORD = re.compile("and|hundred|thousand")
 _CHINESE_NUMERALS = "〇零一二两三四五六七八九十百千万"
 _UNSURE = re.compile("[~≈?]")
+_WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")  # spreadsheets write 1 as 1.0
+_BETWEEN_QUOTED = re.compile(r"(?<=['\"])\s+(?=['\"])")  # an array of NumPy has no commas
+_LETTERED = re.compile(r"[(\[]?([A-Z])[.:)\]]{1,2}\s*")
 _OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
 
 
-def read_rows(path: Path, base: Path, manifest: Manifest) -> list[Row]:
-    records = read_table(path, manifest.format, manifest.needed)
+def read_rows(path: Path, base: Path, manifest: Manifest, joined: Path | None = None) -> list[Row]:
+    """The rows of a file, some of whose columns may stand in a second one, `joined`."""
+    if joined is None:
+        records = read_table(path, manifest.format, manifest.needed)
+    else:
+        records = _joined(path, joined, manifest)
     ids = _ids(path, manifest, records)
     pictures = Pictures(manifest, base, records, ids)
     columns = manifest.columns
@@ -51,20 +65,40 @@ def read_rows(path: Path, base: Path, manifest: Manifest) -> list[Row]:
     return rows
 
 
+def _joined(path: Path, other: Path, manifest: Manifest) -> list[dict[str, Any]]:
+    """The records of a file, each with the columns that a second one of its format has of it."""
+    if not other.is_file():
+        raise DatasetError(f"{other} does not exist; join expects it.")
+    key, more = manifest.join.by, manifest.join.columns
+    found: dict[str | None, Mapping[str, Any]] = {}
+    for record in read_table(other, manifest.format, list(dict.fromkeys([key, *more]))):
+        if isinstance(record, Unread):
+            continue
+        if found.setdefault(value := cell_text(record[key]), record) is not record:
+            raise DatasetError(f"{other} has {key} {value!r} twice; join needs one row for each.")
+    own = [column for column in manifest.needed if column not in more]
+    records = read_table(path, manifest.format, list(dict.fromkeys([key, *own])))
+    for place, record in enumerate(records):
+        match = found.get(cell_text(record[key]))
+        if match is None and not isinstance(record, Unread):
+            reason = f"no row of {other} has its {key}, {str(record[key])[:40]!r}"
+            records[place] = record = Unread(record, reason, "join")
+        record.update((column, match[column] if match else None) for column in more)
+    return records
+
+
 def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -> list[int]:
     column = manifest.columns.index
     if column is None:
         return list(range(len(records)))
     ids = []
     for number, record in enumerate(records, start=1):
-        if isinstance(record, Uneven):  # its cells may be those of other columns
+        if isinstance(record, Unread):  # its cells may be those of other columns
             ids.append(-number)
             continue
         text = cell_text(record[column]) or ""
-        try:
-            ids.append(int(text))
-        except ValueError:
-            ids.append(2**63)
+        whole = _WHOLE_NUMBER.fullmatch(text.strip()[:MOST_DIGITS])
+        ids.append(int(whole[1]) if whole else 2**63)
         if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
             raise DatasetError(
                 f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number."
@@ -89,49 +123,65 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
             refuse("text", f"the {field} is no text, {type(cell).__name__} came")
         return (text or "").strip()
 
-    if isinstance(record, Uneven):
-        refuse("fields", record.reason)
+    if isinstance(record, Unread):
+        refuse(record.kind, record.reason)
     picture = pictures.of(place)
     if picture.problem:
         problems.append(picture.problem)
     question = words(nth_cell(columns, columns.question, record, place), "question")
     if not question:
         refuse("question", "the question is empty")
-    kind = manifest.question_type
+    kind, value = manifest.question_type, ""
     if manifest.question_types:
         column, values = manifest.question_types.column, manifest.question_types.values
-        value = cell_text(record[column])
+        value = cell_text(record[column]) or ""
         kind = values.get(value, "short")
         if value not in values:
             expected = ", ".join(values)
-            refuse("question type", f"{column} is {str(value)[:40]!r}; expected one of {expected}")
+            refuse("question type", f"{column} is {value[:40]!r}; expected one of {expected}")
     options: dict[str, str] = {}
     if kind == "mcq":
-        question, options = _options(manifest, record, question)
-        if len(options) < 2:
-            refuse("options", f"{len(options)} options came; expected 2 or more")
-    said = words(record[nth(columns.answer, place.part)], "answer")
+        question, texts = _options(manifest, record, question)
+        options = dict(zip(string.ascii_uppercase, texts, strict=False))
+        options = {letter: text for letter, text in options.items() if text}
+        if len(options) < 2 or len(texts) > MOST_OPTIONS:
+            count = len(options) if len(texts) <= MOST_OPTIONS else len(texts)
+            refuse("options", f"{count} options came; expected 2 to {MOST_OPTIONS}, A to Z")
+    cell = record[nth(columns.answer, place.part)]
+    if isinstance(cell, list) and kind == "free" and all(isinstance(each, str) for each in cell):
+        cell = ", ".join(cell)  # the things in a picture, say
+    said = words(cell, "answer")
+    if manifest.answers is not None:
+        said = manifest.answers.get(said, said)
     answer = canonical_truth(kind, said)
     if kind == "mcq" and answer not in options:
         answer = next((x for x, text in options.items() if text.strip() == said), answer)
     if expected := _expected(kind, said, answer, options):
         refuse("answer", f"the answer is {said[:80]!r}; expected {expected}")
     texts = {"question": question, "answer": answer, "translation": ""}
-    for field in ("hint", "category", "group"):
+    for field in ("hint", "category"):
         column = getattr(columns, field)
         texts[field] = words(record[column], field) if column else ""
+    texts["group"] = "/".join(words(record[column], "group") for column in columns.group or ())
     if columns.translation and kind == "free":
         cell = nth_cell(columns, columns.translation, record, place)
         texts["translation"] = words(cell, "translation")
-    if sum(map(len, (*options.values(), *texts.values()))) > MOST_TEXT:
+    rewrites: tuple[str, ...] = ()
+    if columns.rewrites:
+        rewrites = tuple(words(each, "rewrites") for each in _listed(record[columns.rewrites], "|"))
+        if (wrong := _wrong_rewrites(rewrites, record[columns.rewrites])) and not problems:
+            refuse("rewrites", wrong)
+    if sum(map(len, (*rewrites, *options.values(), *texts.values()))) > MOST_TEXT:
         refuse("text", f"over {MOST_TEXT:,} characters came")
         # Nobody shall tokenise or store it.
         texts = {field: text[:80] for field, text in texts.items()}
         options = {letter: text[:80] for letter, text in options.items()}
+        rewrites = tuple(text[:80] for text in rewrites)
     circular = str(place.index % GROUP_MODULUS)
     groups = {"record": str(place.record), "circular": circular, "picture": picture.hash}
     group = texts.pop("group") or groups["picture" if columns.group else manifest.group]
-    question = manifest.prompt.replace("{question}", texts.pop("question"))
+    prompt = manifest.prompt_of(value, kind)
+    question = prompt.replace("{question}", texts.pop("question"))
     return Row(
         dataset=manifest.name,
         index=place.index,
@@ -141,6 +191,7 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
         question=question,
         options=options,
         **texts,
+        rewrites=rewrites,
         image_hash=picture.hash,
         problem=problems[0] if problems else None,
         image_bytes=picture.content,
@@ -149,25 +200,68 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     )
 
 
-def _options(
-    manifest: Manifest, record: Mapping[str, Any], question: str
-) -> tuple[str, dict[str, str]]:
-    """The question without its options, and the options by letter."""
+def _options(manifest: Manifest, record: Mapping[str, Any], question: str) -> tuple[str, list[str]]:
+    """The question without its options, and their texts in order; "" where a letter has none."""
     names = manifest.columns.options
     if names is None:
-        return _options_inside(question)
-    if len(names) > 1:
-        texts = [record[name] for name in names]
-    else:
-        texts = record[names[0]]
-        if isinstance(texts, str):  # a list in a text cell is written as JSON
+        question, options = _options_inside(question)
+        return question, list(options.values())
+    cells = [record[name] for name in names] if len(names) > 1 else _listed(record[names[0]])
+    texts = [cell_text(cell) or "" for cell in cells]
+    texts = ["" if text.isspace() else text for text in texts]
+    while texts and not texts[-1]:
+        texts.pop()
+    return question, texts
+
+
+def _wrong_rewrites(texts: Sequence[str], cell: Any) -> str:
+    """What is wrong with the rewordings of a row, or ""."""
+    if not texts:
+        empty = not cell or (isinstance(cell, str) and not cell.strip())
+        return "" if empty else 'the rewrites are no texts; expected a JSON list, or "V1 | V2 | V3"'
+    if len(texts) > MOST_REWRITES:
+        return f"{len(texts)} rewrites came; expected up to {MOST_REWRITES}, V1 to V{MOST_REWRITES}"
+    if "" in texts:
+        return f"rewrite {texts.index('') + 1} is empty; leave it out, or the whole cell"
+    twice = next((text for text in texts if texts.count(text) > 1), None)
+    return f"the rewrite {twice[:80]!r} came twice; each round needs its own" if twice else ""
+
+
+def _listed(cell: Any, separators: Sequence[str] = ("\n", "|", ";")) -> list[Any]:
+    """The texts in one cell: a list, a mapping from letters, or a text that writes either.
+
+    A text may be JSON, a list of Python or NumPy ("['red', 'blue']", as pandas writes one), or
+    texts between separators, each with its letter or all without ("A. red | B. blue").
+    """
+    if isinstance(cell, str):
+        cell = _from_text(cell.strip()[:MOST_TEXT], separators)
+    if isinstance(cell, dict):
+        letters = string.ascii_uppercase[: len(cell)]
+        return list(cell.values()) if list(map(str, cell)) == list(letters) else []
+    return list(cell) if isinstance(cell, list | tuple) else []
+
+
+def _from_text(text: str, separators: Sequence[str]) -> Any:
+    if text.startswith(("[", "{", "(")):
+        for read, written in (
+            (json.loads, text),
+            (ast.literal_eval, _BETWEEN_QUOTED.sub(", ", text)),
+        ):
             try:
-                texts = json.loads(texts)
-            except (ValueError, RecursionError):
-                texts = []
-        texts = texts if isinstance(texts, list) else []
-    lettered = zip(string.ascii_uppercase, [cell_text(text) for text in texts], strict=False)
-    return question, {letter: text for letter, text in lettered if text and not text.isspace()}
+                with warnings.catch_warnings(action="ignore"):  # of a backslash in a text
+                    value = read(written)
+            except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+                continue
+            if isinstance(value, list | tuple | dict):
+                return value
+    separator = next((mark for mark in separators if mark in text), None)
+    if separator is None:
+        return []
+    parts = [part.strip() for part in text.split(separator)]
+    letters = [match and match[1] for match in map(_LETTERED.match, parts)]
+    if letters == list(string.ascii_uppercase[: len(parts)]):
+        return [_LETTERED.sub("", part, count=1) for part in parts]
+    return parts
 
 
 def _options_inside(question: str) -> tuple[str, dict[str, str]]:

@@ -1,7 +1,7 @@
 """The rewritten prompts of a row, and why a row has none in some round.
 
-A prompt with an instruction is rewritten by the paper's tables. A free question has none: V1 and V3
-stand in front of it, and V2 is its translation.
+A row may bring its own. Else a prompt with an instruction is rewritten by the paper's tables. A
+free question has none: V1 and V3 stand in front of it, and V2 is its translation.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ def check_rounds(rounds: Sequence[str]) -> None:
 
 
 def _reworded(row: Row, prompt: str, name: str) -> str:
+    if row.rewrites:
+        return _own(row, prompt, name)
     if row.question_type != "free":
         return rewrite(prompt, name)
     if name == "V2" and not row.translation:
@@ -61,3 +63,15 @@ def _reworded(row: Row, prompt: str, name: str) -> str:
             "holds it as columns.translation of the data set's YAML file."
         )
     return prefix_rewrite(prompt, name, row.translation)
+
+
+def _own(row: Row, prompt: str, name: str) -> str:
+    place = list(REWRITES).index(name)
+    if place >= len(row.rewrites):
+        raise ValueError(
+            f"{len(row.rewrites)} rewrites came and {name} is number {place + 1}. Add it to the "
+            "column columns.rewrites, or leave the cell empty for the rules' own."
+        )
+    if row.rewrites[place] == prompt:
+        raise ValueError(f"the rewrite of {name} is the prompt itself. Word it otherwise.")
+    return row.rewrites[place]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,11 +12,15 @@ from typing import Any, NamedTuple
 from sci_book.data.cells import Place, cell_text, nth, row_problem
 from sci_book.data.manifests import Manifest, climbs_out
 from sci_book.data.rows import Problem, short_hash
+from sci_book.files import in_any_form, named_from
 
 POINTER_LENGTH = 64
 """Characters of the longest image field that is the index of another row."""
 MOST_PICTURE_BYTES = 2**28
 """Bytes of a picture's file; a longer one is not read."""
+
+_DATA_URL = re.compile(r"data:[\w/+.;=-]*;base64,")
+_PYTHON_BYTES = re.compile(r"b(['\"])(.*)\1", re.DOTALL)
 
 
 class Picture(NamedTuple):
@@ -41,8 +46,9 @@ class Pictures:
         self.records, self.ids = records, ids
         self.place = {index: number for number, index in enumerate(ids)}
         self.pointers = manifest.columns.index is not None and len(self.columns) == 1
-        self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
-        self.given_folder = base / manifest.picture_folder
+        # The folder is the user's own choice, and may be anywhere; what rows name lies below it.
+        self.given_folder = named_from(base, manifest.picture_folder)
+        self.base, self.folder = base.resolve(), self.given_folder.resolve()
         self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
             manifest.pictures
         ]
@@ -50,7 +56,11 @@ class Pictures:
 
     def of(self, place: Place) -> Picture:
         """The picture of one row."""
-        return self._read(place, self.records[place.record][nth(self.columns, place.part)])
+        cell = self.records[place.record][nth(self.columns, place.part)]
+        if isinstance(cell, list) and len(cell) > 1:
+            reason = f"the image field holds a list of {len(cell)}; expected one picture"
+            return self._none(place, "no picture", reason)
+        return self._read(place, _only(cell))
 
     def _none(self, place: Place, kind: str, reason: str) -> Picture:
         # A hash of its own, and the same on every machine.
@@ -70,7 +80,7 @@ class Pictures:
                 )
                 return self._none(place, "picture's pointer", reason)
             seen.append(target)
-            field = (cell_text(self.records[target][column]) or "").strip()
+            field = (cell_text(_only(self.records[target][column])) or "").strip()
         key = seen[-1], column
         if key not in self._known:
             self._known[key] = self._decoded(place, field)
@@ -78,7 +88,7 @@ class Pictures:
 
     def _decoded(self, place: Place, field: str) -> Picture:
         try:
-            content = base64.b64decode(field, validate=True)
+            content = _from_base64(field)
         except (binascii.Error, ValueError) as error:
             reason = (
                 f"the image field ({len(field):,} characters, beginning {field[:16]!r}) is not "
@@ -93,8 +103,12 @@ class Pictures:
         return Picture(content, None, short_hash(content))
 
     def _bytes(self, place: Place, cell: Any) -> Picture:
-        # A hub viewer stores a picture as {bytes, path}; the file itself as bytes.
-        content = cell.get("bytes") if isinstance(cell, dict) else cell
+        # A hub viewer stores a picture as {bytes, path}, either of them empty; or the file itself.
+        content, path = (
+            (cell.get("bytes"), cell.get("path")) if isinstance(cell, dict) else (cell, None)
+        )
+        if content is None and isinstance(path, str):
+            return self._file(place, path)
         if content is not None and not isinstance(content, bytes):
             reason = f"the image field holds {type(content).__name__}; expected a picture's bytes"
             return self._none(place, "no picture", reason)
@@ -106,17 +120,17 @@ class Pictures:
             return self._none(place, "no picture", "the image field is empty")
         if name in self._known:
             return self._known[name]
-        outside = f"{name[:80]!r} lies outside {self.base}; expected a file's name below it"
+        outside = f"{name[:80]!r} lies outside {self.folder}; expected a file's name below it"
         if climbs_out(name):
             return self._none(place, "picture outside the folder", outside)
         try:
             # Links are followed before the check, so that none leads out.
-            path = (self.folder / name).resolve(strict=True)
+            path = in_any_form(self.folder / name).resolve(strict=True)
             size = path.stat().st_size if path.is_file() else None
         except (OSError, RuntimeError):  # RuntimeError: links in a circle
             reason = f"there is no picture {name[:80]!r} in {self.given_folder}"
             return self._none(place, "picture is missing", reason)
-        if not path.is_relative_to(self.base):
+        if not any(map(path.is_relative_to, (self.folder, self.base))):
             return self._none(place, "picture outside the folder", outside)
         if size is None or size > MOST_PICTURE_BYTES:
             reason = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
@@ -130,3 +144,23 @@ class Pictures:
             return self._none(place, "no picture", f"{path} is empty")
         self._known[name] = Picture(b"", path, short_hash(content))
         return self._known[name]
+
+
+def _only(cell: Any) -> Any:
+    """What is in a list of one, or the cell itself."""
+    return cell[0] if isinstance(cell, list) and len(cell) == 1 else cell
+
+
+def _from_base64(field: str) -> bytes:
+    """Bytes written in base64: in lines or one, in either alphabet, with or without their padding,
+    as a `data:` URL, or as Python prints bytes (`b'…'`).
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if quoted := _PYTHON_BYTES.fullmatch(field):
+        field = quoted[2].replace("\\r", "").replace("\\n", "")
+    if address := _DATA_URL.match(field):
+        field = field[address.end() :]
+    field = "".join(field.split()).rstrip("=").translate(str.maketrans("-_", "+/"))
+    return base64.b64decode(field + "=" * (-len(field) % 4), validate=True)

@@ -7,7 +7,6 @@ with one *row* is kept in it and raised as a `RowError` when the row is used.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from sci_book.data.pictures import PictureError, decode_picture
+from sci_book.files import json_text
 
 
 class DatasetError(ValueError):
@@ -50,6 +50,7 @@ class Row:
     answer      the ground truth in the form in which the answer rule returns answers
     image_hash  16 hex digits of the SHA-256 over the picture's file
     translation  the whole question in the other language, which a free question needs as its V2
+    rewrites    the whole prompt of V1, V2, V3 as the data set words them; empty where rules do
     problem     why the row cannot be used, or None
     image_file  where the picture lies; None if `image_bytes` holds it
     """
@@ -66,6 +67,7 @@ class Row:
     options: Mapping[str, str] = field(default_factory=dict)
     category: str = ""
     translation: str = ""
+    rewrites: tuple[str, ...] = ()
     problem: Problem | None = None
     image_bytes: bytes = field(default=b"", repr=False)
     image_file: Path | None = None
@@ -138,7 +140,7 @@ class Dataset:
     def digest(self) -> str:
         """16 hex digits that name which rows of which files these are."""
         content = [dict(self.checksums), [(row.dataset, row.index) for row in self.rows]]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json_text(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def short_hash(content: bytes) -> str:

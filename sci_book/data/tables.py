@@ -1,18 +1,21 @@
 """Tables in files: TSV, CSV, JSON, JSON lines and Parquet, each as a list of records.
 
 A record maps the columns asked for to their cells: text; of JSON and Parquet also numbers, lists,
-None and bytes. A line of TSV or CSV with too few or too many fields is an `Uneven` record.
+None and bytes. What cannot be read of one line (a field too many, a lone quotation mark, bytes
+that are no UTF-8) costs its record alone, which is then `Unread`; blank lines are no records.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,12 +26,39 @@ from sci_book.files import json_lines
 DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
-class Uneven(dict[str, Any]):
-    """A record of a line that has not as many fields as the header; what is missing is None."""
+# A byte that is no UTF-8, as Python's `surrogateescape` reads it.
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+# How the files begin that are often taken for a table, and what to do with them.
+_BEGINNINGS = {
+    b"\x1f\x8b": "compressed by gzip; unpack it first (gunzip)",
+    b"BZh": "compressed by bzip2; unpack it first (bunzip2)",
+    b"\xfd7zXZ": "compressed by xz; unpack it first (unxz)",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; unpack it first (unzstd)",
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook; unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"PAR1": "Parquet; write format: parquet",
+    b"\xff\xfe": "UTF-16; save it as UTF-8",
+    b"\xfe\xff": "UTF-16; save it as UTF-8",
+    b"version https://git-lfs": "a pointer of Git LFS; get the file itself (git lfs pull)",
+    b"<!DOCTYPE html": "a web page; the address gave no data",
+    b"<html": "a web page; the address gave no data",
+}
 
-    def __init__(self, cells: dict[str, Any], reason: str):
+
+class Unread(dict[str, Any]):
+    """A record of a line that cannot be read, and why; a cell that is missing is None."""
+
+    def __init__(self, cells: dict[str, Any], reason: str, kind: str = "fields"):
         super().__init__(cells)
-        self.reason = reason
+        self.reason, self.kind = reason, kind
+
+
+class _Record(NamedTuple):
+    """A record of TSV or CSV: the line it begins in, its fields, and what is wrong with it."""
+
+    line: int
+    fields: list[str]
+    wrong: str = ""
 
 
 def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -38,6 +68,7 @@ def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, 
         DatasetError: if the file is not of the format `form`, is damaged, lacks a column, or has no
             row.
     """
+    _check_beginning(path, form)
     if form in DELIMITERS:
         records = _read_delimited(path, form, columns)
     elif form == "parquet":
@@ -49,76 +80,158 @@ def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, 
     return records
 
 
-def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
-    table = _lines(path, form)
+def _check_beginning(path: Path, form: str) -> None:
+    """Refuse a file that is plainly of another kind; one that cannot be opened is said later."""
     try:
-        header = next(table)
-    except StopIteration:
-        raise DatasetError(f"{path} is empty; expected a header {', '.join(columns)}.") from None
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError:
+        return
+    for beginning, what in _BEGINNINGS.items():
+        if head.startswith(beginning) and not (form == "parquet" and beginning == b"PAR1"):
+            raise DatasetError(f"{path} is no {_called(form)}: it is {what}.")
+
+
+def _called(form: str) -> str:
+    return {"json": "JSON", "jsonl": "JSON lines", "parquet": "Parquet"}.get(form, form.upper())
+
+
+def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    csv.field_size_limit(sys.maxsize)
+    records: list[dict[str, Any]] = []
+    try:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            table = _split(file, DELIMITERS[form])
+            header = _header(path, next(table, None), columns)
+            cells = itemgetter(*map(header.index, columns))  # a manifest names three or more
+            for record in table:
+                wrong = record.wrong or _fault(record, len(header), form)
+                padded = [*record.fields, *[None] * len(header)] if wrong else record.fields
+                values = dict(zip(columns, cells(padded), strict=True))
+                records.append(Unread(values, wrong) if wrong else values)
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read ({error.strerror}).") from error
+    unread = [record for record in records if isinstance(record, Unread)]
+    if records and len(unread) == len(records):
+        raise DatasetError(f"{path}, row 1 and every other: {unread[0].reason}.")
+    return records
+
+
+def _header(path: Path, first: _Record | None, columns: Sequence[str]) -> list[str]:
+    if first is None:
+        raise DatasetError(f"{path} is empty; expected a header {', '.join(columns)}.")
+    if wrong := first.wrong or _not_utf8(first.line, first.fields):
+        raise DatasetError(f"{path}: {wrong}; expected the header {', '.join(columns)}.")
+    header = first.fields
     missing = [column for column in columns if column not in header]
     if missing:
-        first = header[0][:40] if header else ""
+        json_form = {"[": "json", "{": "jsonl"}.get(header[0].lstrip()[:1])
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; its first line has "
-            f"{len(header)} fields beginning {first!r}, expected the header "
-            f"{', '.join(columns)}. Give the file its header line."
+            f"{len(header)} fields beginning {header[0][:40]!r}, expected the header "
+            f"{', '.join(columns)}. "
+            + (
+                f"It looks like {_called(json_form)}: write format: {json_form}."
+                if json_form
+                else "Give the file its header line."
+            )
         )
     twice = [column for column in columns if header.count(column) > 1]
     if twice:
         raise DatasetError(f"{path} has the column {twice[0]} twice; name each column once.")
-    cells = itemgetter(*map(header.index, columns))  # a manifest names three or more
-    records: list[dict[str, Any]] = []
-    for fields in table:
-        if len(fields) == len(header):
-            records.append(dict(zip(columns, cells(fields), strict=True)))
-            continue
-        reason = (
-            f"{len(fields)} fields came, {len(header)} were expected: the line is cut, or a "
-            f"{'tab' if form == 'tsv' else 'comma'} stands unquoted in a field"
+    return header
+
+
+def _fault(record: _Record, expected: int, form: str) -> str:
+    """What is wrong with a record, or ""."""
+    if len(record.fields) != expected:
+        return (
+            f"{len(record.fields)} fields came, {expected} were expected (line {record.line}): "
+            f"the line is cut, or a {'tab' if form == 'tsv' else 'comma'} stands unquoted in a "
+            "field"
         )
-        padded = [*fields, *[None] * len(header)]
-        records.append(Uneven(dict(zip(columns, cells(padded), strict=True)), reason))
-    if records and all(isinstance(record, Uneven) for record in records):
-        raise DatasetError(f"{path}, row 1 and every other: {records[0].reason}.")
-    return records
+    return _not_utf8(record.line, record.fields)
 
 
-def _lines(path: Path, form: str) -> Iterator[list[str]]:
-    csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.reader(file, delimiter=DELIMITERS[form], strict=True)
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        separated = "tab" if form == "tsv" else "comma"
-        raise DatasetError(
-            f"{path} is no readable {form.upper()} ({error}); expected UTF-8 text with "
-            f"{separated}-separated, optionally quoted fields. The file is truncated or damaged."
-        ) from error
+def _not_utf8(line: int, fields: Sequence[str]) -> str:
+    for field in fields:
+        if not field.isascii() and (byte := _NO_UTF8.search(field)):
+            value = ord(byte[0]) - 0xDC00
+            return (
+                f"line {line} holds the byte 0x{value:02x} ({chr(value)!r} in Latin-1), which is "
+                "no UTF-8: save the file as UTF-8"
+            )
+    return ""
+
+
+def _split(file: TextIO, delimiter: str) -> Iterator[_Record]:
+    """The records of a file but blank ones; after a line that cannot be read it begins anew."""
+    lines = _Lines(file)
+    while True:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            lines.taken.clear()
+            for fields in reader:
+                if any(field.strip() for field in fields):
+                    yield _Record(lines.number - len(lines.taken) + 1, fields)
+                lines.taken.clear()
+            return
+        except csv.Error as error:
+            first = lines.number - len(lines.taken) + 1
+            # A quotation mark that is never closed must cost no other line.
+            text = lines.give_back_all_but_one()
+            said = str(error)
+            quoted = '"' in said or "unexpected end" in said
+            wrong = f"line {first} cannot be read ({said})" + (
+                ": a field that begins with a quotation mark must end with one, and marks inside "
+                "it are doubled"
+                if quoted
+                else ""
+            )
+            yield _Record(first, text.rstrip("\r\n").split(delimiter), wrong)
+
+
+class _Lines:
+    """The lines of a file, some of which can be given back.
+
+    number  how many were taken and not given back
+    taken   those since it was last cleared
+    """
+
+    def __init__(self, file: TextIO):
+        self.file, self.number = file, 0
+        self.taken: list[str] = []
+        self.waiting: deque[str] = deque()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self.waiting.popleft() if self.waiting else next(self.file)
+        self.number += 1
+        self.taken.append(line)
+        return line
+
+    def give_back_all_but_one(self) -> str:
+        """Give back the lines that were taken but for the first, which is returned."""
+        first, *others = self.taken
+        self.waiting.extendleft(reversed(others))
+        self.number -= len(others)
+        return first
 
 
 def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The objects of a JSON list, or of JSON lines."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (UnicodeDecodeError, OSError) as error:
-        format_name = "JSON" if form == "json" else "JSON lines"
-        raise DatasetError(
-            f"{path} is no readable {format_name} ({error}); expected UTF-8 text."
-        ) from error
-    if form == "json":
-        records = _parse_json(path, text)
-        if not isinstance(records, list):
-            raise DatasetError(
-                f"{path} holds {type(records).__name__} at its top; expected a list of objects."
-            )
-    else:
-        records = [
-            _parse_json(f"{path}, line {number}", line)
-            for number, line in enumerate(json_lines(text), start=1)
-            if line.strip()
-        ]
+        text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read ({error.strerror}).") from error
+    records = _whole(path, text) if form == "json" else _by_line(path, text)
     if not records:
         raise DatasetError(f"{path} is empty; expected objects with {', '.join(columns)}.")
+    unread = [record for record in records if isinstance(record, Unread)]
+    if len(unread) == len(records):
+        raise DatasetError(f"{path}: {unread[0].reason}.")
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise DatasetError(
@@ -126,16 +239,53 @@ def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[st
                 f"{', '.join(columns)}."
             )
     _require(path, columns, list(dict.fromkeys(key for record in records for key in record)))
-    return [{column: record.get(column) for column in columns} for record in records]
+    for record in records:
+        missing = {column: record.get(column) for column in columns}
+        record.clear()
+        record.update(missing)
+    return records
 
 
-def _parse_json(where: str | Path, text: str) -> Any:
+def _whole(path: Path, text: str) -> list[Any]:
+    """The list in a JSON file."""
+    if byte := _NO_UTF8.search(text):
+        line = text.count("\n", 0, byte.start()) + 1
+        raise DatasetError(f"{path}: {_not_utf8(line, [byte[0]])}.")
     try:
-        return json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as error:
+        lines = [line for line in json_lines(text) if line.strip()]
+        if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines):
+            raise DatasetError(
+                f"{path} holds an object a line, as JSON lines do; write format: jsonl."
+            ) from error
+        place, said = getattr(error, "pos", 0), f"{path} is no readable JSON ({error})."
+        if place >= len(text.rstrip()) or str(error).startswith("Unterminated"):
+            said += " The file is truncated: it ends too early."
+        raise DatasetError(said) from error
+    if not isinstance(records, list):
         raise DatasetError(
-            f"{where} is no readable JSON ({error}). The file is truncated or damaged."
-        ) from error
+            f"{path} holds {type(records).__name__} at its top; expected a list of objects (one "
+            "object a line is format: jsonl)."
+        )
+    return records
+
+
+def _by_line(path: Path, text: str) -> list[Any]:
+    """The objects of JSON lines."""
+    records: list[Any] = []
+    for number, line in enumerate(json_lines(text), start=1):
+        if not line.strip():
+            continue
+        wrong = _not_utf8(number, [line])
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            record, wrong = {}, wrong or f"line {number} is no readable JSON ({error})"
+        if number == 1 and (isinstance(record, list) or line.lstrip()[:1] == "["):
+            raise DatasetError(f"{path} begins with [, as a JSON list does; write format: json.")
+        records.append(Unread({}, wrong, "line") if wrong else record)
+    return records
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from sci_book.data.catalogue import model_entry
-from sci_book.files import read_yaml
+from sci_book.files import json_text, read_yaml
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.pipeline import printed
@@ -153,7 +153,7 @@ def as_values(folder: Path = PAPER) -> dict[str, Any]:
         "amendments": load_amendments(folder),
         "departures": departures(folder),
     }
-    return json.loads(json.dumps(known, default=str))
+    return json.loads(json_text(known, default=str))
 
 
 def files_table(folder: Path = PAPER) -> Table:

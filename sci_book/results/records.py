@@ -42,7 +42,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.results.stamps import RecordsError
 from sci_core.methods import Method
 
@@ -159,7 +159,7 @@ class Records:
         """The policy that is this method, known by its fields and not its name; None if none is."""
         if method.rule == "base":
             return "original"
-        wanted = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
+        wanted = json.loads(json_text(asdict(method)))  # tuples read back from disk are lists
         for fields in self.stamp["methods"]:
             if {**fields, "name": method.name} == wanted:
                 return fields["name"]
@@ -258,8 +258,8 @@ def write_records(path: Path, records: Records) -> None:
 def to_bytes(records: Records) -> bytes:
     """The Parquet file of some records; the same records give the same bytes."""
     metadata = {
-        "sci_stamp": json.dumps(records.stamp, ensure_ascii=False),
-        "sci_pieces": json.dumps(
+        "sci_stamp": json_text(records.stamp, ensure_ascii=False),
+        "sci_pieces": json_text(
             {str(token): records.pieces[token] for token in sorted(records.pieces)},
             ensure_ascii=False,
         ),
@@ -363,7 +363,8 @@ def _read_file(path: Path) -> Records:
     except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
         raise RecordsError(
             f"{path} is no file of records ({str(error).splitlines()[0]}). Expected is a "
-            "Parquet file that `sci evaluate` wrote; if that was cut off, run it again."
+            "Parquet file that `sci evaluate` wrote. If it did, give the command of that run "
+            "again, which makes a damaged shard anew; or delete this file first."
         ) from error
     if schema != SCHEMA_VERSION:
         raise RecordsError(

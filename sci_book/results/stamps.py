@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from sci_book.files import json_text
 
 # What is named first where runs differ.
 _ORDER = {name: place for place, name in enumerate(("datasets", "rows", "methods"))}
@@ -54,5 +55,5 @@ def _methods_said(recorded: Sequence[Mapping], expected: Sequence[Mapping]) -> t
 
 
 def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json_text(value, ensure_ascii=False, default=str)
     return text if len(text) <= 120 else text[:117] + "..."

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sci_book.data.answers.rules import RULES
-from sci_book.data.datasets import file_of, manifest_path, read_manifest
+from sci_book.data.datasets import file_of, joined_file_of, manifest_path, read_manifest
 from sci_book.data.manifests import Manifest
 from sci_book.data.prompts import SHARED, TEMPLATES
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.results.records import Records, read_records, shard_files, shards_of
-from sci_book.results.stamps import covers
+from sci_book.results.stamps import RecordsError, covers
 from sci_core.images import PICTURE_RULES
 
 NOTE = "finished.json"
@@ -41,7 +41,8 @@ def what_is_asked(
     # A twin says no more than where it differs from the set it is a twin of.
     names += [manifest.twin_of for manifest in single.values() if manifest.twin_of]
     files = [TEMPLATES, SHARED, *map(manifest_path, names)]
-    files += [file_of(manifest, name) for name, manifest in single.items()]
+    for name, manifest in single.items():
+        files += filter(None, (file_of(manifest, name), joined_file_of(manifest, name)))
     checkpoint = _folder_of(model, revision)
     # Pictures in files of their own may be too many to look at, each.
     known = all(manifest.pictures != "files" for manifest in single.values())
@@ -51,18 +52,15 @@ def what_is_asked(
     rules = [*map(str, RULES.values()), f"pictures {PICTURE_RULES}"]
     states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
     return json.loads(
-        json.dumps({"settings": {"data": data, **settings}, "rules": rules, "files": states})
+        json_text({"settings": {"data": data, **settings}, "rules": rules, "files": states})
     )
 
 
 def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
     """The records in `out`, if a run that was asked for the same or more has ended there.
 
-    None otherwise, and where a shard was lost since or the note is damaged: the run is then gone
+    None otherwise, and where a shard was lost or damaged since, or the note: the run is then gone
     through again, which evaluates what is missing.
-
-    Raises:
-        RecordsError: if a shard is there and unreadable; the message names it.
     """
     note = out / NOTE
     if asked is None or not note.is_file():
@@ -74,7 +72,12 @@ def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | No
     except (ValueError, KeyError, TypeError):
         enough = False
     shards = len(shard_files(out))
-    return read_records(out) if enough and shards and shards == shards_of(out) else None
+    if not (enough and shards and shards == shards_of(out)):
+        return None
+    try:
+        return read_records(out)
+    except RecordsError:
+        return None
 
 
 def note_finished(out: Path, asked: Mapping[str, Any] | None, stamp: Mapping[str, Any]) -> None:
@@ -82,7 +85,7 @@ def note_finished(out: Path, asked: Mapping[str, Any] | None, stamp: Mapping[str
     if asked is not None:
         more = {name: stamp[name] for name in ("methods", "rounds")}
         noted = {**asked, "settings": {**asked["settings"], **more}}
-        write_whole(out / NOTE, json.dumps(noted, indent=1).encode())
+        write_whole(out / NOTE, json_text(noted, indent=1).encode())
 
 
 def _folder_of(model: str, revision: str | None) -> Path | None:

@@ -5,6 +5,7 @@ file                    holds
 ======================  ==========================================================================
 stamp.json              what the run is: model, data, methods, decoding
 shard-K-of-N.parquet    the records of a shard; there or not there, never half
+*.parquet.damaged       a shard that something else cut or changed, set aside and made anew
 log.jsonl               a line a shard and attempt: timings, messages of bad samples, failures
 lock                    the process at work here; the system lifts the lock when that process ends
 ======================  ==========================================================================
@@ -15,13 +16,14 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sci_book.files import TEMPORARY, write_whole
-from sci_book.results.records import shard_files, shards_of
+from sci_book.files import TEMPORARY, json_text, write_whole
+from sci_book.results.records import Records, read_records, shard_files, shards_of
 from sci_book.results.stamps import RecordsError, check_stamp, covers
 from sci_book.run.layout import Plan
 from sci_book.run.log import cut_half_line
@@ -42,22 +44,68 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     Raises:
         RecordsError: naming every field of the stamp that differs.
     """
-    file = out / "stamp.json"
-    if file.is_file():
-        recorded = json.loads(file.read_text(encoding="utf-8"))
+    recorded = _recorded_stamp(out)
+    if recorded is not None:
         # What that run says of itself and this one does not (a quantisation, pixel limits) differs.
         expected = {**dict.fromkeys(recorded), **UNSAID, **stamp}
         check_stamp({**UNSAID, **recorded}, expected, str(out))
     elif shard_files(out):
-        raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
+        raise RecordsError(
+            f"{out} holds shards and no stamp.json, and none of them can be read. Delete them, or "
+            "use another folder."
+        )
 
 
 def holds(out: Path, stamp: Mapping[str, Any]) -> bool:
     """Whether a finished run in `out` has all answers of this one: the same, or of more methods."""
-    file, shards = out / "stamp.json", shard_files(out)
-    if not file.is_file() or not shards or len(shards) != shards_of(out):
+    shards, recorded = shard_files(out), _recorded_stamp(out)
+    if recorded is None or not shards or len(shards) != shards_of(out):
         return False
-    return covers(json.loads(file.read_text(encoding="utf-8")), stamp)
+    return covers(recorded, stamp)
+
+
+def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
+    """The records of a finished run; None after damaged shards of it were set aside.
+
+    They are made anew by the run that this is, and by no other.
+
+    Raises:
+        RecordsError: if a shard of another run is damaged; names the file.
+    """
+    try:
+        return read_records(out)
+    except RecordsError:
+        damaged = [file for file in shard_files(out) if _stamp_of(file) is None]
+        if not damaged or _recorded_stamp(out) != json.loads(json_text(stamp)):
+            raise
+    with held(out):
+        for file in damaged:
+            aside = file.with_name(f"{file.name}.damaged")
+            os.replace(file, aside)
+            print(f"sci: {file} is damaged: kept as {aside.name}, and made anew.", file=sys.stderr)
+    return None
+
+
+def _recorded_stamp(out: Path) -> dict[str, Any] | None:
+    """Whose run a folder holds, by its stamp.json; by its shards, if that is lost or damaged."""
+    by_file = _stamp_file(out)
+    return by_file or next(filter(None, map(_stamp_of, shard_files(out))), None)
+
+
+def _stamp_file(out: Path) -> dict[str, Any] | None:
+    try:
+        stamp = json.loads((out / "stamp.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return stamp if isinstance(stamp, dict) else None
+
+
+def _stamp_of(shard: Path) -> dict[str, Any] | None:
+    """The stamp in a shard, or None where it cannot be read to its end."""
+    try:
+        return dict(read_records(shard).stamp)
+    except RecordsError:
+        return None
 
 
 @contextmanager
@@ -94,6 +142,6 @@ def claim(out: Path, stamp: Mapping[str, Any]) -> None:
     check_owner(out, stamp)
     for leftover in out.glob(f"*{TEMPORARY}"):
         leftover.unlink()
-    if not (out / "stamp.json").is_file():
-        write_whole(out / "stamp.json", json.dumps(stamp, indent=1, ensure_ascii=False).encode())
+    if _stamp_file(out) is None:
+        write_whole(out / "stamp.json", json_text(stamp, indent=1, ensure_ascii=False).encode())
     cut_half_line(out)

@@ -23,6 +23,7 @@ from sci_book.data.datasets import Dataset, DatasetError, Row, RowError
 from sci_book.data.pictures import size_in_header
 from sci_book.data.prompts import build_prompt, templates_digest
 from sci_book.data.rewordings import check_rounds
+from sci_book.files import json_text
 from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_book.results.records import SCHEMA_VERSION, new_tokens
 from sci_book.run.provenance import precision, revision
@@ -131,7 +132,7 @@ def make_plan(
         **precision(model),
         "eos": sorted(model.eos_token_ids),
         "rounds": _all_rounds(rounds, chosen),
-        "methods": json.loads(json.dumps([asdict(method) for method in chosen])),  # no tuples
+        "methods": json.loads(json_text([asdict(method) for method in chosen])),  # no tuples
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
         "rows": dataset.digest,

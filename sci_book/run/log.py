@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from sci_book.files import json_text
+
 LOG = "log.jsonl"
 
 
 def append(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
     """Append a line to the log of the run in `out`."""
     with (out / LOG).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
+        file.write(json_text({"shard": shard, **entry}, ensure_ascii=False) + "\n")
 
 
 def first_message(out: Path, kind: Literal["errors", "left out"]) -> str:

@@ -81,6 +81,12 @@ def named(names: str) -> tuple[Method, ...]:
         return sets[names.strip().casefold()]
     # A comma inside parentheses stands between constants.
     chosen = [name.strip() for name in re.split(r",(?![^(]*\))", names)]
+    chosen = [name for name in chosen if name]
+    if not chosen:
+        raise ValueError(
+            f"no method is named; name one or several of {', '.join(METHODS)}, or one of the sets "
+            f"{', '.join(SETS)}"
+        )
     methods = []
     for name in chosen:
         if "(" not in name and name.casefold() not in known:
@@ -90,3 +96,10 @@ def named(names: str) -> tuple[Method, ...]:
             )
         methods.append(known.get(name.casefold()) or method(name))
     return tuple(dict.fromkeys(methods))
+
+
+def rounds_named(names: str) -> list[str]:
+    """The rounds whose names stand between commas, in any case; what is unknown is said later."""
+    asked = [name.strip().lower() for name in names.split(",") if name.strip()]
+    textual = re.compile("v[0-9]+")
+    return list(dict.fromkeys(n.upper() if textual.fullmatch(n) else n for n in asked))

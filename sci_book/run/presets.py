@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from sci_book.data.datasets import Dataset
 from sci_book.data.prompts import build_prompt, templates_digest
 from sci_book.data.rewordings import reword
+from sci_book.files import json_text
 from sci_book.results.records import Records, RecordsError
 from sci_book.run.method_sets import ALL_METHODS
 
@@ -35,7 +36,7 @@ def changed_presets(stamp: Mapping[str, Any]) -> list[str]:
     for recorded in stamp["methods"]:
         if recorded["name"] not in today:
             continue
-        current = json.loads(json.dumps(asdict(today[recorded["name"]])))  # tuples become lists
+        current = json.loads(json_text(asdict(today[recorded["name"]])))  # tuples become lists
         differing = [key for key in recorded if recorded[key] != current.get(key)]
         if differing:
             values = (f"{key} was {recorded[key]}, is {current.get(key)}" for key in differing)

@@ -112,13 +112,23 @@ def evaluate(
         shards=shards_of(out) or shards,
     )
     if folder.holds(out, plan.stamp):
-        return read_records(out)
-    folder.check_owner(out, plan.stamp)
+        records = folder.read_or_set_aside(out, plan.stamp)
+    else:
+        folder.check_owner(out, plan.stamp)
+        _fill(plan, chosen, out, dataset.name, progress)
+        records = folder.read_or_set_aside(out, plan.stamp)
+    if records is not None:
+        return records
+    _fill(plan, chosen, out, dataset.name, progress)
+    return read_records(out)
+
+
+def _fill(plan: Plan, executor: Executor, out: Path, name: str, show: bool) -> None:
+    """Evaluate what the folder of a run lacks."""
     if folder.missing_shards(plan, out):
         with space(out), folder.held(out):
             folder.claim(out, plan.stamp)
-            _run(plan, chosen, out, f"{plan.stamp['model']} on {dataset.name}", progress)
-    return read_records(out)
+            _run(plan, executor, out, f"{plan.stamp['model']} on {name}", show)
 
 
 def _run(plan: Plan, executor: Executor, out: Path, what: str, show: bool) -> None:

@@ -51,9 +51,221 @@ def test_marks_inside_a_word_are_its_own():
         assert answers.short(text) == text
 
 
-def test_the_letter_of_one_option_and_the_text_of_another_is_unknown():
-    assert answers.letter("B", {"A": "B", "B": "C"}) is None
-    assert answers.letter("B", {"A": "C", "B": "B"}) == "B"
+# --- options whose texts are letters -------------------------------------------------------------
+
+SWAPPED = {"A": "B", "B": "A", "C": "C"}
+LETTER_FORMS = (
+    "{}",
+    "({})",
+    "{}.",
+    "The answer is {}",
+    "Answer: {}",
+    "Option {}",
+    "选{}",
+    "**{}**",
+    "\\boxed{{{}}}",
+    "{} because it is so",
+    "I choose {}.",
+    "[{}]",
+)
+
+
+@pytest.mark.parametrize("form", LETTER_FORMS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        SWAPPED,
+        {"A": "B", "B": "C"},
+        {"A": "C", "B": "D", "C": "A", "D": "B"},
+        {"A": "(B)", "B": "a", "C": "x"},
+    ],
+    ids=str,
+)
+def test_a_letter_decides_over_the_text_of_another_option(form, options):
+    for name in options:
+        assert answers.letter(form.format(name), options) == name
+
+
+def test_a_letter_and_behind_it_its_own_text_which_is_a_letter_are_one_answer():
+    for text in ("A. B", "(A) B", "A: B", "The answer is A. B", "Answer: (A) B", "A) b"):
+        assert answers.letter(text, SWAPPED) == "A"
+    assert answers.letter("A or B", SWAPPED) is None and answers.letter("not A", SWAPPED) is None
+    # A letter of no option is the text of one.
+    assert answers.letter("The answer is Y", {"A": "X", "B": "Y"}) == "B"
+
+
+# --- an answer, and then its explanation ----------------------------------------------------------
+
+THINGS = {"A": "a cat", "B": "a car", "C": "red", "D": "a dog"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "B\n\nExplanation: A is red",
+        "B. A is a car, so it cannot be right.",
+        "(B) A is a cat.",
+        "B\n\nExplanation: A would be wrong because it is red.",
+        "B. Neither A nor C fits.",
+        "B\n\nReasoning:\nA: red\nC: a cat",
+        "B\n\nOption A: it is red.",
+        "选B。A是猫，C是红色。",
+        "B\n\n解析：A是红色的，不符合。",
+        "B. Unlike A, it has wheels.",
+        "B, since A is red",
+        "Answer: B\nExplanation: A is a cat, so it is red.",
+        "B! A and C are not visible.",
+    ],
+)
+def test_an_explanation_that_names_another_option_leaves_the_letter(text):
+    assert answers.letter(text, THINGS) == "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("B. Wait, A is right.", "A"),
+        ("B. Sorry, the answer is A.", "A"),
+        ("B. Or A.", None),
+        ("B. A could also be right.", None),
+        ("B. red C. a dog", None),
+        ("B\nA\nC", None),
+        ("B. It could be A", None),
+        ("(A) (B)", None),
+        ("B\n\nNote: A is also possible", None),
+    ],
+)
+def test_a_correction_or_a_second_answer_is_no_explanation(text, expected):
+    assert answers.letter(text, THINGS) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "yes", "no"),
+    [
+        ({"A": "Yes", "B": "No"}, "Yes, it is", "No, there is not."),
+        ({"A": "No", "B": "Yes", "C": "Cannot tell"}, "Yes, I can see it.", "No, I see none"),
+        ({"A": "True", "B": "False"}, "True, it is.", "False. There is a cat"),
+        ({"A": "是", "B": "否"}, "是的，有一只猫", "不是"),
+        ({"A": "Yes, there is", "B": "No, there isn't"}, "Yes it is", "No, there is none."),
+    ],
+)
+def test_a_yes_or_no_with_a_reason_is_the_option_that_says_so(options, yes, no):
+    names = {answers.yes_no(text): name for name, text in options.items()}
+    assert answers.letter(yes, options) == names["yes"]
+    assert answers.letter(no, options) == names["no"]
+    for unclear in ("Yes or no", "A or B", "Is it yes?", "Not sure"):
+        assert answers.letter(unclear, options) is None
+    if "C" in options:
+        assert answers.letter("Yes, or I cannot tell", options) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We find \\boxed{\\langle H\\rangle}.\n**Answer: D**",
+        "\\boxed{x^2} = 4, so the answer is D",
+        "$\\boxed{\\lambda}$\n\nFinal answer: D",
+        "\\fbox{E = mc^2}\n\nD",
+    ],
+)
+def test_a_formula_in_a_box_hides_no_answer_behind_it(text):
+    assert answers.letter(text, THINGS) == "D"
+    assert answers.yes_no(text.replace("D", "yes")) == "yes"
+
+
+# --- characters that are decorated or cannot be seen ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u200bB",
+        "\ufeffB",
+        "B\0",
+        "Ⓑ",
+        "𝐁",
+        "B\u200d.",
+        "\u202aB\u202c",
+        "ⓑ",
+        "⒝",
+        "🅱\ufe0f",
+        "🄱",
+        "🇧",
+        "\x07B",
+        "\x1b[1mB\x1b[0m",
+        "𝓑",
+        "ℬ",
+        "Ｂ",
+        "B\u20dd",
+        "assistant\nB",
+        "ASSISTANT: B",
+        "<|start_header_id|>assistant<|end_header_id|>\n\nB",
+        "user\nA or D?\nassistant\nB",
+        "model\nB",
+        "B\nuser\nIs it A?\nassistant\nA",
+    ],
+)
+def test_what_cannot_be_seen_or_decorates_changes_no_answer(text):
+    assert answers.letter(text, THINGS) == "B"
+    bold_yes, bold_three = "𝐘𝐞𝐬", "𝟑"
+    for plain, read, meant in (("Yes", answers.yes_no, "yes"), ("3", answers.number, "3")):
+        dressed = re.sub(r"(?<![A-Za-z])B", plain, text)
+        if dressed != text:
+            assert read(dressed) == meant
+    assert answers.yes_no(bold_yes) == "yes" and answers.number(bold_three) == "3"
+
+
+def test_signs_that_mean_something_are_no_decoration():
+    for text in ("3²", "½", "10³"):
+        assert answers.number(text) is None
+    assert answers.yes_no("№ 5") is None and answers.letter("25℃", THINGS) is None
+    assert answers.letter("m²", {"A": "m2", "B": "m²"}) == "B"
+    assert answers.short("assistant") == "assistant" and answers.short("Model") == "model"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("无", "no"),
+        ("存在", "yes"),
+        ("不存在", "no"),
+        ("無", "no"),
+        ("存在。", "yes"),
+        ("答案：无", "no"),
+        ("没", "no"),
+        ("并不存在", "no"),
+        ("假的。", "no"),
+        ("真的", "yes"),
+        ("无法判断", None),
+        ("存在吗？", None),
+        ("无论如何", None),
+        ("真不知道", None),
+        ("图中无猫", None),
+    ],
+)
+def test_chinese_words_for_there_is_and_there_is_none_are_yes_and_no(text, expected):
+    assert answers.yes_no(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\fbox{B}",
+        "\\boxed B",
+        "$\\boxed{\\mathbf{B}}$",
+        "\\(\\boxed{\\mathrm{(B)}}\\)",
+        "\\[\\boxed{B}\\]",
+        "\\boxed{\\text{B}\\,}",
+        "$\\mathbb{B}$",
+        "{\\bf B}",
+        "\\boxed{\\left(B\\right)}",
+        "\\framebox{B}",
+        "\\boxed{\\underline{\\textsf{B}}}",
+        "\\boldsymbol{B}",
+    ],
+)
+def test_a_letter_set_by_latex_is_the_letter(text):
+    assert answers.letter(text, THINGS) == "B"
 
 
 def test_two_options_with_one_text_and_a_letter_of_none_are_unknown():
@@ -273,14 +485,14 @@ def test_what_an_answer_is_wrapped_in_changes_nothing(wrapper, question_type, an
 # What each version of a rule reads in the texts below. A rule that reads differently needs another
 # version, and its line here.
 DIGESTS = {
-    "letter 3": "aab91b7af647",
-    "yes_no 3": "551de83310c5",
-    "number 3": "1a4a12f9b1f0",
-    "short 3": "015f5c52282b",
-    "free 1": "0f86a54228ff",
-    "vlmevalkit_letter 0.0.20": "66d86095d093",
-    "vlmevalkit_letter_anywhere 0.0.18": "36e257150050",
-    "vlmevalkit_letter_verbose 2026.06": "11a98498f31f",
+    "letter 4": "3e0a8e38636f",
+    "yes_no 4": "b65bd66bdd8d",
+    "number 4": "c53822951a50",
+    "short 4": "0759f05071d5",
+    "free 1": "b7a0c6afd873",
+    "vlmevalkit_letter 0.0.20": "50523c228e8d",
+    "vlmevalkit_letter_anywhere 0.0.18": "4d7c53091ca1",
+    "vlmevalkit_letter_verbose 2026.06": "b9bdaacd8398",
 }
 
 
@@ -292,6 +504,7 @@ def test_a_rule_that_reads_differently_has_another_version():
     endings += ["-legged", "不对"]
     texts = [opening + ending for opening in openings for ending in endings]
     texts += [text for text, *_ in TOOLKIT]
+    texts += ["\u200bB", "Ⓑ", "无", "assistant\nNo", "𝟑", "red\0", "B. A is wrong, for it is red"]
     found = {}
     for rule in RULES.values():
         read = [rule.read(text, OPTIONS) for text in texts]

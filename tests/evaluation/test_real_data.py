@@ -1,4 +1,5 @@
-"""The published questions of POPE, ORIC and C-VQA, and real photographs, through the loader.
+"""The published questions of POPE, ORIC, C-VQA, HallusionBench and AMBER, and real photographs,
+through the loader.
 
 Nothing of them is in this repository: the tests read the folder named by SCI_REAL_DATA.
 """
@@ -36,7 +37,7 @@ def real():
 def world(real, tmp_path_factory):
     """The questions as they are, and the few photographs there are, under the names they use."""
     folder = tmp_path_factory.mktemp("public")
-    for name in ("pope", "oric", "cvqa"):
+    for name in ("pope", "oric", "cvqa", "hallusionbench", "amber"):
         (folder / name).symlink_to(real / name)
     pictures = folder / "coco" / "val2014"
     pictures.mkdir(parents=True)
@@ -98,6 +99,78 @@ def test_cvqa_synthetic(world):
     assert all(row.question.endswith("Select the correct answer:") for row in rows)
     assert Counter(row.answer for row in rows[::2]) == {"D": 775, "C": 747, "A": 744, "B": 734}
     assert {row.problem.kind for row in rows} == {"picture is missing"}
+
+
+def test_hallusionbench(world, real):
+    """Answers in digits, groups named by four columns, questions without a figure."""
+    rows = load_dataset("hallusionbench", world).rows
+    records = json.loads((real / "hallusionbench" / "HallusionBench.json").read_text("utf-8"))
+    assert len(rows) == len(records) == 1129
+    words = {"0": "no", "1": "yes"}
+    assert [row.answer for row in rows] == [words[record["gt_answer"]] for record in records]
+    assert all(row.question.endswith(" Please answer yes or no.") for row in rows)
+    kinds = Counter(row.problem.kind for row in rows)
+    without = sum(record["filename"] is None for record in records)
+    assert kinds == {"no picture": without, "picture is missing": 1129 - without}
+    pairs = {
+        tuple(record[key] for key in ("category", "subcategory", "set_id", "question_id"))
+        for record in records
+    }
+    assert len({row.group for row in rows}) == len(pairs) == 455
+
+
+def test_amber(world, real):
+    """Answers in a second file, captions and yes / no questions in one, an instruction each."""
+    rows = load_dataset("amber", world).rows
+    truths = {
+        each["id"]: each
+        for each in json.loads((real / "amber" / "annotations.json").read_text("utf-8"))
+    }
+    assert len(rows) == len(truths) == 15_220 and len({row.group for row in rows}) == 1004
+    assert Counter(row.question_type for row in rows) == {"yesno": 14_216, "free": 1004}
+    for row in rows:
+        truth = truths[row.index]["truth"]
+        assert row.answer == (", ".join(truth) if row.question_type == "free" else truth)
+        assert row.category == truths[row.index]["type"]
+        asked = row.question.endswith(" Please answer yes or no.")
+        assert asked == (row.question_type == "yesno")
+    assert {row.problem.kind for row in rows} == {"picture is missing"}
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "file"),
+    [
+        ("hallusionbench", "hallusion_bench/VD/illusion", "14_0.png"),
+        ("amber", "amber/image", "AMBER_1.jpg"),
+    ],
+)
+def test_pictures_of_other_sets_lie_where_their_manifests_say(name, folder, file, real, tmp_path):
+    (tmp_path / folder).mkdir(parents=True)
+    photograph = next((real / "coco_mini" / "images").glob("*.jpg"))
+    shutil.copy(photograph, tmp_path / folder / file)
+    (tmp_path / name).mkdir(exist_ok=True)
+    for questions in (real / name).glob("*.json"):
+        shutil.copy(questions, tmp_path / name)
+    usable = [row for row in load_dataset(name, tmp_path) if row.problem is None]
+    assert usable and all(row.image_file.name == file for row in usable)
+    assert usable[0].image().mode == "RGB"
+
+
+def test_photographs_may_lie_anywhere_and_are_linked_not_copied(real, world, tmp_path):
+    (tmp_path / "pope").symlink_to(real / "pope")
+    (tmp_path / "coco").mkdir()
+    (tmp_path / "coco" / "val2014").symlink_to(world / "coco" / "val2014")
+    rows = load_dataset("pope_random", tmp_path).rows
+    assert sum(row.problem is None for row in rows) == 12
+    (tmp_path / "mine.yaml").write_text(
+        f"file: {real}/pope/coco_pope_random.jsonl\nformat: jsonl\nquestion_type: yesno\n"
+        f"pictures: files\npicture_folder: {world}/coco/val2014\n"
+        "columns: {index: question_id, image: image, question: text, answer: label}\n"
+        "prompt: '{question} Please answer yes or no.'\n"
+    )
+    mine = load_dataset(str(tmp_path / "mine.yaml")).rows
+    here = [row.image_hash for row in rows if row.problem is None]
+    assert [row.image_hash for row in mine if row.problem is None] == here
 
 
 def test_a_data_set_of_one_s_own_over_real_photographs(real, tmp_path):

@@ -14,7 +14,8 @@ claim       what it is                                             example
 or else `told` ("B is shown on the left"). A text settles on the one option that it names; where it
 names none, on the one that stands bare. An option named in a conclusion or a correction ("so …",
 "no, the answer is …") replaces those named before. Two options, an option that is also denied, and
-doubt behind the answer settle nothing.
+doubt behind the answer settle nothing. What explains an answer that was given by its letter may
+tell of other options ("B. A is a car, so it cannot be right").
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
     text = cue("and_not").sub(r"\1", cue("not_but").sub("", cue("no_doubt").sub("surely", text)))
     analysed = cue("analysis").match(text) is not None
     corrected, kind = False, "told"
+    answered = explained = False  # by a letter; under a heading such as "Explanation:"
     ended, announced, place = True, True, 0
     for clause in filter(str.strip, cue("clauses").split(text)):
         start = text.index(clause, place)
@@ -124,6 +126,8 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
         concludes = cue("conclusion").match(clause)
         replaces = corrected or corrects is not None or concludes is not None
         analysed = analysed and not replaces
+        taken_back = corrected or corrects is not None
+        explained = not taken_back and (explained or cue("heading").match(clause) is not None)
         introduced = announced or replaces
         begins = ended or introduced
         announced = cue("cue").search(clause[-_NEAR:]) is not None
@@ -160,7 +164,27 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 kind = "mentioned"
             if kind == "told" and not has_letter(group[0]):
                 kind = "mentioned"
+            letter = has_letter(group[0])
+            behind = answered and not taken_back
+            if behind and _explains(kind, mention, concludes=replaces, headed=explained):
+                kind = "mentioned"
+            answered |= letter and (kind == "named" or (kind == "bare" and mention.opens))
             yield Claim(kind, named, replaces)
+
+
+def _explains(kind: str, mention: _Mention, *, concludes: bool, headed: bool) -> bool:
+    """Whether a mention behind an answer by its letter says no more than why: "B. A is a car".
+
+    What is named by its text alone gives way to the letter, unless it concludes.
+    """
+    if kind in ("denied", "mentioned") or cue("as_well").match(mention.after):
+        return False
+    if not has_letter(mention.signs):
+        return headed or not concludes
+    if kind == "named":
+        return cue("only_called").fullmatch(mention.before) is not None
+    told_of = kind == "told" and cue("is_told_of").match(mention.after)
+    return headed or bool(told_of) or cue("neither").search(mention.before) is not None
 
 
 def _kind(mention: _Mention, any_reason: bool) -> str:

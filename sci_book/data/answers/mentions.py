@@ -37,6 +37,12 @@ _ENDS_A_LETTER = re.compile(r"[)\]]?[.:)、]\)? ?")
 _NO_OPTION_THEN_TEXT = re.compile(rf"(?<![A-Za-z0-9])[A-Z][.:)] ?{_TEXT_SIGN}")
 
 
+# "A. B", where B is the text of A.
+_LETTER_THEN_LETTER = re.compile(
+    r"(?<![A-Za-z0-9])([A-Z])([)\]]?[.:)、]\)? ?)[(\[\"']?([A-Za-z])[)\]\"']?(?![A-Za-z0-9'’])"
+)
+
+
 def without_signs(text: str) -> str:
     """`text` without characters that could be taken for signs."""
     return re.sub(SIGN, " ", text)
@@ -72,6 +78,7 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     if all(map(str.isdigit, known.cores)):
         text = cue("spelt_option").sub(_in_digits, text)
     text = known.with_text_signs(text)
+    text = _LETTER_THEN_LETTER.sub(known.without_its_text, text)
     text = _GLUED.sub(known.letter_sign, cue("letter_alone").sub(known.letter_sign, text))
     text = _LETTER_THEN_TEXT.sub(known.one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
@@ -119,9 +126,11 @@ class _Options(NamedTuple):
     def letter_sign(self, match: re.Match[str]) -> str:
         if match[1] not in self.names:
             return match[0]
-        place, said = self.names.index(match[1]), match[1].casefold()
-        of_one = self.cores[place] == said or said not in self.cores
-        return sign(place) if of_one else _SEVERAL
+        return sign(self.names.index(match[1]))  # though it may be the text of another option
+
+    def without_its_text(self, match: re.Match[str]) -> str:
+        texts = dict(zip(self.names, self.cores, strict=True))
+        return match[1] + "." if texts.get(match[1]) == match[3].casefold() else match[0]
 
     def one_of_both(self, match: re.Match[str]) -> str:
         letter, between, said = match.groups()
@@ -149,15 +158,16 @@ def _alike(letter: str, texts: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _options_of(options: tuple[tuple[str, str], ...]) -> _Options:
+    names = tuple(name for name, _ in options)
     cores = tuple(core(text) for _, text in options)
     patterns = [
         (len(said), _written(said, article=said != plain(text).strip(OUTER)))
         for said, (_, text) in zip(cores, options, strict=True)
-        if said
+        if said and said.upper() not in names  # the letter of an option is no text
     ]
     longest_first = sorted(patterns, key=lambda pattern: -pattern[0])
     texts = tuple(pattern for _, pattern in longest_first)
-    return _Options(tuple(name for name, _ in options), cores, texts)
+    return _Options(names, cores, texts)
 
 
 @lru_cache(maxsize=4096)

@@ -26,9 +26,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sci_book.data.answers.claims import settled
-from sci_book.data.answers.mentions import OUTER, YES_NO, marked, marked_yes_no
+from sci_book.data.answers.mentions import (
+    OUTER,
+    YES_NO,
+    has_letter,
+    marked,
+    marked_yes_no,
+)
 from sci_book.data.answers.numerals import number
-from sci_book.data.answers.texts import half_width, plain, spoken, tidy
+from sci_book.data.answers.texts import behind_boxes, plain, spoken, tidy, undecorated
 from sci_book.data.answers.toolkit import (
     vlmevalkit_letter,
     vlmevalkit_letter_anywhere,
@@ -46,23 +52,49 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     letter or its text ("B", "(B) red", "So B.", "B, because …", "Red."). Two options, a denial
     ("Option A is wrong"), a question, a condition and doubt make the answer unknown (`claims`). The
     article of "A boat" and the letters of "B12" are no options. Where a letter and the text behind
-    it disagree ("B. blue"), the letter decides: it is what the prompt asks for.
+    it disagree ("B. blue"), the letter decides: it is what the prompt asks for. So it does where
+    the text of an option is another's letter.
 
     Args:
         text: what the model wrote.
         options: option letters and their texts, as the row shows them.
     """
-    options = {name: half_width(option) for name, option in options.items()}
-    text = tidy(spoken(text))
+    options = {name: undecorated(option) for name, option in options.items()}
+    return _letter(spoken(text), options) or _letter(behind_boxes(text), options)
+
+
+def _letter(text: str, options: Mapping[str, str]) -> str | None:
+    text = tidy(text)
     said = plain(text).strip(OUTER)
-    exact = {
-        name for name, option in options.items() if said and plain(option).strip(OUTER) == said
-    }
-    if text in options and exact and exact != {text}:
-        return None  # the letter of one option and the text of another
+    if said.upper() in options:
+        exact = set()  # a letter, though it may be the text of another option
+    else:
+        exact = {name for name, option in options.items() if said and _said(option) == said}
     if len(exact) == 1:
         return exact.pop()
-    return settled(marked(text, options), options)
+    signs = marked(text, options)
+    if (answer := settled(signs, options)) or has_letter(signs):
+        return answer
+    return _as_yes_no(text, options)
+
+
+def _as_yes_no(text: str, options: Mapping[str, str]) -> str | None:
+    """The option that says yes, or no, where `text` does: "Yes, it is" beside "A. Yes", "B. No"."""
+    meant = {name: yes_no(option) for name, option in options.items()}
+    others = [name for name, meaning in meant.items() if not meaning]
+    if any(_said(options[name]) in plain(text) for name in others):
+        return None
+    by_meaning = {meaning: name for name, meaning in meant.items() if meaning}
+    if sorted(filter(None, meant.values())) != ["no", "yes"]:
+        return None
+    for name in by_meaning.values():  # "True, it is" beside "A. True"
+        if re.match(rf"{re.escape(_said(options[name]))}\b", plain(text)):
+            text = meant[name] + plain(text)[len(_said(options[name])) :]
+    return by_meaning.get(yes_no(text))
+
+
+def _said(option: str) -> str:
+    return plain(option).strip(OUTER)
 
 
 def yes_no(text: str) -> str | None:
@@ -73,7 +105,9 @@ def yes_no(text: str) -> str | None:
     answer is no longer clear"), a word that is denied ("The answer yes is wrong"), asked, or in
     doubt.
     """
-    return settled(marked_yes_no(tidy(spoken(text))), YES_NO, any_reason=True)
+    parts = (spoken(text), behind_boxes(text))
+    read = (settled(marked_yes_no(tidy(part)), YES_NO, any_reason=True) for part in parts)
+    return next(filter(None, read), None)
 
 
 def short(text: str) -> str | None:
@@ -105,10 +139,10 @@ class Rule:
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule("letter", "3", "mcq", letter),
-        Rule("yes_no", "3", "yesno", lambda text, options: yes_no(text)),
-        Rule("number", "3", "number", lambda text, options: number(text)),
-        Rule("short", "3", "short", lambda text, options: short(text)),
+        Rule("letter", "4", "mcq", letter),
+        Rule("yes_no", "4", "yesno", lambda text, options: yes_no(text)),
+        Rule("number", "4", "number", lambda text, options: number(text)),
+        Rule("short", "4", "short", lambda text, options: short(text)),
         Rule("free", "1", "free", lambda text, options: text.strip() or None),
         # Their versions are the toolkit's releases with which they were found to agree; the third
         # edition, by its month, for it was in the repository (commit a67ace50) before a release.

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-# Full-width Latin letters, digits and marks, and what else one sign stands for.
-_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+# What NFKC would set beside its neighbours ("3²" is not 32, "№" is not no), or take for three
+# full stops.
+_KEPT = "…" + "".join(
+    sign
+    for sign in map(chr, range(0xA0, 0x3400))
+    if unicodedata.decomposition(sign).startswith(("<super>", "<sub>", "<fraction>"))
+    or (unicodedata.decomposition(sign).startswith("<compat>") and "\u2100" <= sign <= "\u214f")
+)
+_BETWEEN_KEPT = re.compile(f"[^\0-\x7f{_KEPT}][^{_KEPT}]*")
+# White letters on black, and the letters of flags, which NFKC leaves as they are.
+_ON_BLACK = {
+    first + place: ord("A") + place for first in (0x1F150, 0x1F170, 0x1F1E6) for place in range(26)
+} | {0x2776 + place: ord("1") + place for place in range(9)}
+_TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_UNSEEN = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of the sign before it
+_BLANKS = "".join(map(chr, (*range(0x21), *range(0x7F, 0xA1))))  # and control characters
+_PERHAPS_INVISIBLE = re.compile(r"[^ -~\n一-鿿]")
 _THOUGHT = r"think|thinking|thoughts?|reasoning|analysis|scratchpad"
 _THOUGHTS_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
 _THOUGHTS_BEGIN = re.compile(rf"<(?:{_THOUGHT})>", re.IGNORECASE)
@@ -21,16 +37,39 @@ _FIELD = re.compile(
     r"(?:\[?\"([^\"]*)\"(?!, ?\")|'([^']*)'|([^\s,}\]\"'\[]+))",
     re.IGNORECASE,
 )
-_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf)\s?\{([^{}]*)\}")
-_BOX = re.compile(r"\${0,2}\\f?boxed\s?\{\s?([^{}]*?)\s?\}\${0,2}")
-# Another turn of the conversation, which the model wrote on its own.
-_NEXT_TURN = re.compile(r"\n[ \t#]*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
-_PROMPT_COPIED = re.compile(
-    r"\s*(?:#* ?(?:user|human|用户)\s?[:：].*?\n[ \t#]*(?:assistant|助手)\s?[:：]"
-    r"|please answer (?:with )?yes or no\.?\s*\n)",
-    re.IGNORECASE | re.DOTALL,
+_TEXT_COMMAND = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt|sc|normal)?|math(?:rm|bf|it|sf|tt|bb|cal|normal)|[mh]box|emph|bf"
+    r"|underline|boldsymbol|bm|operatorname\*?|[Ll]arge|LARGE|[Hh]uge)\s?\{([^{}]*)\}"
+    r"|\{\\(?:bf|it|rm|sf|tt|em)(?:series|shape|family)?\s([^{}]*)\}"
 )
-_SPEAKER = re.compile(r"\s*(?:assistant|助手)\s?[:：]", re.IGNORECASE)
+_MOST_NESTED = 3
+_SPACING = re.compile(
+    r"\\[,;:!>]|\\(?:q?quad|displaystyle|textstyle)(?![A-Za-z])"
+    r"|\\(?:left|right|[Bb]igg?[lr]?)(?=\\?[(\[)\]{}|.])"
+)
+_BOX = re.compile(
+    r"\${0,2}\\(?:f?boxed|fbox|framebox|bbox(?:\[[^\[\]]*\])?|colorbox\{\w*\})"
+    r"\s?(?:\{\s?([^{}]*?)\s?\}|([A-Za-z0-9])(?![A-Za-z0-9]))\${0,2}"
+)
+# Another turn of the conversation, which the model wrote on its own.
+_NEXT_TURN = re.compile(
+    r"\n[ \t#]*(?:(?:user|human|question|q|问题|用户)\s?[:：]"
+    r"|(?:user|human|用户|assistant)[ \t]*\n)",
+    re.IGNORECASE,
+)
+# Who speaks, as a chat's template writes it: "Assistant:", or "assistant" in a line of its own.
+_TAG = r"(?:<\|?[a-z_]{1,20}\|?>)?"
+_ALONE = rf"{_TAG}[ \t]*\n(?=\s*\S)"
+_SPEAKER = (
+    rf"[ \t#]*{_TAG}(?:(?:assistant|助手|助理|gpt|bot|ai){_TAG}\s?[:：]"
+    rf"|(?:assistant|助手|助理|model){_ALONE})"
+)
+_SPEAKER_FIRST = re.compile(rf"\s*{_SPEAKER}", re.IGNORECASE)
+_SPEAKER_LINE = re.compile(rf"\n{_SPEAKER}", re.IGNORECASE)
+_PROMPT_FIRST = re.compile(
+    rf"\s*#* ?{_TAG}(?:system|user|human|用户)(?:{_TAG}\s?[:：]|{_ALONE})", re.IGNORECASE
+)
+_INSTRUCTION_COPIED = re.compile(r"\s*please answer (?:with )?yes or no\.?\s*\n", re.IGNORECASE)
 _TAGS = re.compile(
     r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE
 )
@@ -57,9 +96,25 @@ _EMPHASIS = re.compile(
 _LIST_OR_HEADING = re.compile(r"^(?:[#>]+|[-•*]) (?=\S)", re.MULTILINE)
 
 
-def half_width(text: str) -> str:
-    """`text` with full-width Latin letters, digits and marks at half width, and simple Chinese."""
-    return text.translate(_HALF_WIDTH).translate(_TRADITIONAL)
+def undecorated(text: str) -> str:
+    """`text` in plain signs: of one width, without a circle or a style, in simple Chinese.
+
+    What cannot be seen is dropped: zero-width signs, marks of direction, and NUL at either end.
+    Other control characters stay, for a model of bytes may write them as any other sign; `tidy`
+    drops those at either end.
+    """
+    text = _PERHAPS_INVISIBLE.sub(_visible, _TERMINAL_COLOUR.sub("", text.strip("\0")))
+    if text.isascii():
+        return text
+    text = _BETWEEN_KEPT.sub(
+        lambda part: unicodedata.normalize("NFKC", part[0]), text.translate(_ON_BLACK)
+    )
+    return text.translate(_TRADITIONAL)
+
+
+def _visible(sign: re.Match[str]) -> str:
+    unseen = unicodedata.category(sign[0]) in ("Cf", "Me") or _UNSEEN.match(sign[0])
+    return "" if unseen else sign[0]
 
 
 def spoken(text: str) -> str:
@@ -69,19 +124,16 @@ def spoken(text: str) -> str:
     nothing is left), the last `<answer>…</answer>`, the answer's field of JSON, the content of a
     `\\boxed{}`. What follows as another turn of the user's is left out.
     """
-    text = half_width(text).replace("◁", "<").replace("▷", ">")
-    text = _PROMPT_COPIED.sub("", text, count=1) if _PROMPT_COPIED.match(text) else text
-    text = _THOUGHTS_END.split(text)[-1]
-    text = _THOUGHTS_BEGIN.split(text)[0]
-    if tagged := _ANSWER_TAG.findall(text):
-        text = tagged[-1][1]
-    text = _in_json(_FENCE.sub("", text))
-    text = text[match.end() :] if (match := _SPEAKER.match(text)) else text
-    text = text.strip()
-    text = text[: match.start()] if (match := _NEXT_TURN.search(text)) else text
-    text = _TEXT_COMMAND.sub(r"\1", _TEXT_COMMAND.sub(r"\1", text))
-    boxes = set(_BOX.findall(text))
+    text = _unwrapped(text)
+    boxes = {"".join(box) for box in _BOX.findall(text)}
     return boxes.pop() if len(boxes) == 1 else text
+
+
+def behind_boxes(text: str) -> str:
+    """What a text says behind its last `\\boxed{}`, which may hold a formula and no answer."""
+    text = _unwrapped(text)
+    ends = [box.end() for box in _BOX.finditer(text)]
+    return text[ends[-1] :] if ends else ""
 
 
 def tidy(text: str) -> str:
@@ -92,7 +144,8 @@ def tidy(text: str) -> str:
     text = _TICKED.sub(
         lambda tick: f" - {'correct' if tick[1] else 'wrong'}", _EMPTY_BOX.sub("", text)
     )
-    return _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True))).strip()
+    text = _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True)))
+    return text.strip().strip(_BLANKS)
 
 
 def plain(text: str) -> str:
@@ -106,6 +159,25 @@ def untagged(text: str) -> str:
     return alone[1] if alone else _TAGS.sub(" ", text)
 
 
+def _unwrapped(text: str) -> str:
+    """`text` after its thoughts, its tags, its JSON and the signs of a chat, with its boxes."""
+    text = undecorated(text).replace("◁", "<").replace("▷", ">")
+    text = _INSTRUCTION_COPIED.sub("", text, count=1) if _INSTRUCTION_COPIED.match(text) else text
+    if _PROMPT_FIRST.match(text) and (turn := _SPEAKER_LINE.search(text)):
+        text = text[turn.end() :]
+    text = _THOUGHTS_END.split(text)[-1]
+    text = _THOUGHTS_BEGIN.split(text)[0]
+    if tagged := _ANSWER_TAG.findall(text):
+        text = tagged[-1][1]
+    text = _in_json(_FENCE.sub("", text))
+    text = text[match.end() :] if (match := _SPEAKER_FIRST.match(text)) else text
+    text = text.strip()
+    text = text[: match.start()] if (match := _NEXT_TURN.search(text)) else text
+    for _ in range(_MOST_NESTED):
+        text = _TEXT_COMMAND.sub(r"\1\2", text)
+    return _SPACING.sub("", text)
+
+
 def _in_json(text: str) -> str:
     """The answer's field, where the text is an object of JSON that has one."""
     if "{" not in text:
@@ -117,7 +189,7 @@ def _in_json(text: str) -> str:
 def _set_off(text: str, *, closed: bool) -> str:
     lines = (" ".join(line.split()) for line in untagged(text).splitlines())
     text = "\n".join(line for line in lines if line.strip("`"))  # less the fences of code
-    text = _BOX.sub(r"\1", text)
+    text = _BOX.sub(r"\1\2", text)
     if closed:
         text = _MATHS.sub("", _FORMULA.sub(r"\1", text))
     return _EMPHASIS.sub(_closed if closed else r"\2", text).strip()

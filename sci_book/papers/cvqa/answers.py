@@ -11,7 +11,7 @@ import re
 
 from sci_book.data.answers import rules as answers
 from sci_book.data.answers.numerals import NUMBER_WORDS, in_digits
-from sci_book.data.answers.texts import half_width
+from sci_book.data.answers.texts import undecorated
 from sci_book.papers.cvqa.questions import Item, Side, options
 
 _NUMBERS = {word: str(n) for n, word in enumerate(NUMBER_WORDS[:11])} | {"no": "0", "none": "0"}
@@ -33,7 +33,7 @@ def number(text: str) -> str | None:
     An answer that repeats the presupposition is read without it: where it starts with "if", the
     text after the first comma; else the text before the first "if".
     """
-    text = half_width(text).strip().lower()
+    text = undecorated(text).strip().lower()
     starts = re.match(r"if\b", text)
     said = text.partition(",")[2] if starts else re.split(r"\bif\b", text, maxsplit=1)[0]
     for token in _NUMBER.findall(said):

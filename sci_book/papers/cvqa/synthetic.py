@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-from sci_book.files import csv_bytes, write_whole
+from sci_book.files import csv_bytes, json_text, write_whole
 from sci_book.papers.cvqa.drawing import draw
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
 from sci_book.papers.cvqa.questions import COLUMNS
@@ -40,7 +39,7 @@ def write(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path, stamp = folder / FILE, json.dumps({"seed": seed, "each": per_type, "size": size})
+    path, stamp = folder / FILE, json_text({"seed": seed, "each": per_type, "size": size})
     if is_drawn(path, folder / STAMP, stamp, "set", "that set"):
         return path
     say(f"drawing {len(TYPES) * per_type:,} puzzles")

@@ -18,7 +18,7 @@ import yaml
 from PIL import Image
 
 from sci_book.data.rows import short_hash
-from sci_book.files import json_lines, write_whole
+from sci_book.files import json_lines, json_text, write_whole
 from sci_book.papers.metara.difficulty import cases_a_relation, difficulty, levels
 from sci_book.papers.metara.failures import ORIGINAL, answers_of
 from sci_book.papers.metara.metavqa import Composed, QuestionType, violated
@@ -283,5 +283,5 @@ def _write(
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text = "".join(json_text(row, ensure_ascii=False) + "\n" for row in rows)
     write_whole(path, text.encode())

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
+from sci_book.files import json_text
 from sci_core.families.files import hub_settings
 from sci_core.families.models import without_bars
 
@@ -126,7 +127,7 @@ class Stored:
         }
         names = {p: list(vectors) for p, vectors in self._parts.items()}
         # One entry, because the order of several differs from run to run.
-        save_file(tensors, path, metadata={"names": json.dumps(names, ensure_ascii=False)})
+        save_file(tensors, path, metadata={"names": json_text(names, ensure_ascii=False)})
 
     @classmethod
     def load(cls, path: str | Path) -> Stored:

@@ -6,7 +6,6 @@ an object is expected where the others make it likelier than it is anywhere.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +13,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 from sci_book.data.answers.rules import yes_no
+from sci_book.files import json_text
 from sci_book.papers.shared.text_model import TextModel
 
 _PROMPT = """\
@@ -49,8 +49,8 @@ def text_judge(model: TextModel) -> Judge:
         completions = model.complete(
             [
                 _PROMPT.format(
-                    background_objects=json.dumps(case.background, ensure_ascii=False),
-                    target_object=json.dumps(case.target, ensure_ascii=False),
+                    background_objects=json_text(case.background, ensure_ascii=False),
+                    target_object=json_text(case.target, ensure_ascii=False),
                 )
                 for case in cases
             ]

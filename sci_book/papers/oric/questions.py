@@ -6,7 +6,6 @@ its training file has one wording with the tags of Figure 11 and a tagged soluti
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ import yaml
 from sci_book.data.answers.rules import yes_no
 from sci_book.data.rows import DatasetError
 from sci_book.data.tables import read_table
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.oric.annotations import LeavesOut, Problem
 
 Label = Literal["yes", "no"]
@@ -141,7 +140,7 @@ def write(questions: Sequence[Question], path: str | Path) -> Path:
         }
         for number, question in enumerate(questions, start=1)
     ]
-    write_whole(path, json.dumps(records, indent=4, ensure_ascii=False).encode())
+    write_whole(path, json_text(records, indent=4, ensure_ascii=False).encode())
     return path
 
 

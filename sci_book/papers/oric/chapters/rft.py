@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.data.catalogue import model_entry
+from sci_book.files import json_text
 from sci_book.papers.oric import onlooker, scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.rft.rewards import REWARDS
@@ -372,4 +373,4 @@ def _digest(result: Result) -> str:
         name: [result.rows(name)[key] for key in ("image", "target", "label")]
         for name in ("oric", "probe")
     }
-    return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+    return sha256(json_text(asked).encode()).hexdigest()[:16]

@@ -21,7 +21,7 @@ from PIL import Image
 from transformers import AutoConfig
 
 from sci_book.data.pictures import decode_picture
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.oric.questions import CHAIN_OF_THOUGHT, INSTRUCTED, Question, explicit
 from sci_book.papers.oric.rft.material import FORMED, Material, Sample, digest
 from sci_book.papers.oric.rft.rewards import has_form
@@ -109,7 +109,7 @@ def run(
             "seconds, this call's": round(trained_in),
         },
     }
-    write_whole(out / RESULT, json.dumps(result, separators=(",", ":")).encode())
+    write_whole(out / RESULT, json_text(result, separators=(",", ":")).encode())
     return out / RESULT
 
 
@@ -197,5 +197,5 @@ def _picture(file: Path) -> Image.Image:
 def _kept(file: Path, make: Callable[[], Any]) -> Any:
     """What is in a file of JSON, made and written first if it is not there."""
     if not file.exists():
-        write_whole(file, json.dumps(make()).encode())
+        write_whole(file, json_text(make()).encode())
     return json.loads(file.read_text(encoding="utf-8"))

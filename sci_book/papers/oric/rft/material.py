@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sci_book.data.rows import DatasetError
+from sci_book.files import json_text
 from sci_book.papers.oric.questions import Question
 
 FORMED = "{question} Describe the picture. Please answer yes or no."
@@ -56,4 +56,4 @@ def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]
 def digest(samples: Sequence[Sample]) -> str:
     """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
     contents = [(sample.picture.name, sample.prompt, sample.answer) for sample in samples]
-    return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
+    return hashlib.sha256(json_text(contents).encode()).hexdigest()

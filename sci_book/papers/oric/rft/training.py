@@ -30,7 +30,7 @@ from transformers import (
     TrainerCallback,
 )
 
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.rft.material import Sample, digest
 from sci_book.papers.oric.rft.rewards import REWARDS, constant_groups, idle
@@ -107,7 +107,7 @@ def train(
         trainer.remove_callback(PrinterCallback)
         trainer.train(resume_from_checkpoint=state)
         lines = [_line(logged) for logged in trainer.state.log_history if "reward" in logged]
-        write_whole(curve_file, json.dumps(lines).encode())
+        write_whole(curve_file, json_text(lines).encode())
         _save(trainer, final)
     curve = json.loads(curve_file.read_text(encoding="utf-8"))
     constant = idle(curve)
@@ -362,7 +362,7 @@ def claim(out: Path, about: Mapping[str, Any]) -> None:
                 f"{out} holds a run with other {', '.join(other)}; name another folder, or remove "
                 "that run."
             )
-    write_whole(file, json.dumps(dict(about), indent=1).encode())
+    write_whole(file, json_text(dict(about), indent=1).encode())
 
 
 def _last_whole(out: Path) -> str | None:

@@ -6,7 +6,6 @@ visual round sees. A script a model has the recorded logits of all rows: its arr
 """
 
 import base64
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
 from sci_book.data.rows import Row
-from sci_book.files import write_whole
+from sci_book.files import json_text, write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer.questions import choose
 from sci_book.papers.sci.explorer.still import still
@@ -136,5 +135,5 @@ def _draw(folder: Path, number: int, row: Row, rounds: list[str]) -> None:
 
 
 def _script(call: str, content: Any) -> bytes:
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    text = json_text(content, ensure_ascii=False, separators=(",", ":"))
     return f"SCI_EXPLORER.{call}({text})\n".encode()
