@@ -1,21 +1,32 @@
 """The book of a model, or data, of one's own: everything goes to a folder under `runs/`.
 
 What fails stops nothing else. A companion whose records cannot be made has pages that say so; a
-chapter that fails is a page that says where it stopped; all are named at the end.
+chapter that fails is a page that says where it stopped; all are named at the end, and the same
+command does those again, and no other.
+
+======================  ==========================================================================
+in the run's folder     what
+======================  ==========================================================================
+records, shards         the model's answers
+executed                the chapters as they ran; chapters that read others read these
+stamps, failures        what is done, and why something is not
+notebooks, book, …      what the book is rendered from
+======================  ==========================================================================
 """
 
 import gc
+import json
 import re
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
-from joblib import delayed
 
 from sci_book import resources
 from sci_book.data.catalogue import model_entry
@@ -29,9 +40,9 @@ from sci_book.pipeline.notebooks import (
     read_source,
     write_notebook,
 )
-from sci_book.pipeline.own_book import add_note, is_chosen, lay_out, papers_of
+from sci_book.pipeline.own_book import READ_ALL, add_note, is_chosen, lay_out, papers_of
 from sci_book.pipeline.pocket_data import paper_set
-from sci_book.pipeline.reproduce import Book, Failure
+from sci_book.pipeline.reproduce import Book, Failure, Step
 from sci_book.run.preflight import (
     Memory,
     PreflightError,
@@ -49,6 +60,8 @@ from sci_core.families.models import VisionLanguageModel, load_model
 
 IMPORTS = "import sci_book.pipeline.pocket_data, sci_book.papers.shared.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
+EXECUTED = "executed"
+"""The folder of the chapters as they ran."""
 A_CHAPTER, A_BOOK = 2.5, 12.0
 """Times as long as the imports: a chapter, which also computes and draws, and building the book."""
 
@@ -105,9 +118,38 @@ def reproduce_elsewhere(
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
+    offered = offer(models, data, folder, papers)
+    failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
+    failures += _execute_all(chapters, folder, offered)
+    for made in ("notebooks", "_build"):  # with pages of papers now left out
+        shutil.rmtree(folder / made, ignore_errors=True)
+    for chapter in chapters:
+        page = folder / "notebooks" / f"{chapter.stem}.ipynb"
+        page.parent.mkdir(exist_ok=True)
+        shutil.copyfile(_executed(chapter, folder), page)
+        for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
+            note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
+            add_note(page, note)
+    said = _what_was_run(models, precisions, data, limit, papers)
+    explorer = {"models": names, "records": str(records), "data": data}
+    lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
+    return reproduce.with_book(folder, failures)
+
+
+def offer(
+    models: Sequence[str], data: str, folder: Path, papers: Collection[str]
+) -> dict[str, Any]:
+    """What every chapter of a run is offered; each takes the parameters that it declares.
+
+    Args:
+        models: checkpoint folders or hub ids.
+        folder: of the run.
+        papers: names of those that the run makes.
+    """
+    names, records = list(map(model_name, models)), folder / "records"
     mine = [records / f"{name}.parquet" for name in names]
     others = sorted(set(resources.RUNS.glob("*/records/*.parquet")) - set(mine))
-    offered = {
+    return {
         "models": names,
         "model": _path(models[0]),
         "also": names[1:],
@@ -115,20 +157,9 @@ def reproduce_elsewhere(
         "data": data,
         "records": str(records),
         "runs": [str(path) for path in (*mine, *others)],
-        "pages": str(folder / "notebooks"),
-        "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
+        "pages": str(folder / EXECUTED),
+        "papers": [PAPERS[paper].title for paper in papers],
     }
-    failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
-    failures += _execute_all(chapters, folder, offered)
-    for chapter in chapters:
-        for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
-            note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
-            add_note(folder / "notebooks" / f"{chapter.stem}.ipynb", note)
-    shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
-    said = _what_was_run(models, precisions, data, limit, papers)
-    explorer = {"models": names, "records": str(records), "data": data}
-    lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
-    return reproduce.with_book(folder, failures)
 
 
 def model_name(name_or_path: str) -> str:
@@ -215,7 +246,7 @@ def _say_what_it_takes(
 def _execute_all(
     chapters: Sequence[Path], folder: Path, offered: Mapping[str, object]
 ) -> list[str]:
-    """Execute chapters into the run's folder, a core each; which failed, and why.
+    """Execute the chapters that are not done yet, a core each; which failed, and why.
 
     What loads the model stays alone, for there may be no room for two, and so does a chapter that
     reads other pages.
@@ -224,29 +255,52 @@ def _execute_all(
     for chapter in chapters:
         known = set(parameter_names(read_source(chapter)))
         (alone if known & {"model", "checkpoints", "pages"} else together).append(chapter)
-    tasks = [delayed(_execute)(chapter, folder, offered) for chapter in together]
-    one_by_one = (_execute(chapter, folder, offered) for chapter in alone)
-    reasons: dict[str, str | None] = {}
-    for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
-        print(f"{stem}: {reason or 'done'}", flush=True)
-        reasons[stem] = reason
-    return [f"{path.stem}: {reasons[path.stem]}" for path in chapters if reasons[path.stem]]
+    failures = reproduce.run_steps(
+        [_chapter_step(chapter, folder, offered) for chapter in together], folder
+    )
+    for chapter in alone:
+        failures += reproduce.run_steps([_chapter_step(chapter, folder, offered)], folder)
+    return failures
 
 
-def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
-    """Execute a chapter into the run's folder; its name, and the reason if it failed.
+def _chapter_step(source: Path, folder: Path, offered: Mapping[str, object]) -> Step:
+    """One chapter of a run, executed into the run's folder.
 
-    The page of a chapter that failed gives the reason too.
+    It is done anew where its parameters, the code or the records of its own papers have changed.
     """
     known = parameter_names(read_source(source))
     parameters = {key: value for key, value in offered.items() if key in known}
-    page = folder / "notebooks" / f"{source.stem}.ipynb"
+    records, page = Path(str(offered["records"])), _executed(source, folder)
+    reads = [*reproduce.sources(), source]
+    papers = PAPERS if source.stem in READ_ALL else {OWN, *papers_of(source.stem)}
+    reads += [
+        file
+        for paper in papers
+        for file in sorted((records if paper == OWN else records / paper).glob("*.parquet"))
+    ]
+    reads += map(Path, parameters.get("runs", ()))
+    if "pages" in parameters:
+        reads += sorted(path for path in page.parent.glob("*.ipynb") if path != page)
+    work = partial(_execute, source, page, parameters)
+    return Step(source.stem, reads, [page], work, json.dumps(parameters, ensure_ascii=False))
+
+
+def _executed(source: Path, folder: Path) -> Path:
+    """Where a chapter lies as it ran."""
+    return folder / EXECUTED / f"{source.stem}.ipynb"
+
+
+def _execute(source: Path, page: Path, parameters: Mapping[str, object]) -> None:
+    """Execute a chapter. The page of one that fails gives the reason, too.
+
+    Raises:
+        ChapterError: a cell raised.
+    """
     try:
         execute(source, page, cwd=resources.NOTEBOOKS, parameters=parameters)
     except ChapterError as error:
         write_notebook(error.page, page)
-        return source.stem, Failure.of(error).noted(folder, source.stem)
-    return source.stem, None
+        raise
 
 
 def _what_was_run(

@@ -25,6 +25,7 @@ from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.paper import OWN
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
@@ -131,7 +132,7 @@ def load_probes() -> list[Probe]:
     ]
 
 
-def cells(models: Sequence[str], records: str | Path) -> list[Cell]:
+def cells(models: Names, records: str | Path) -> list[Cell]:
     """Every cell of the matrix that the records fill.
 
     Args:
@@ -162,7 +163,7 @@ def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> 
     return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
 
 
-def sources(models: Sequence[str], records: str | Path) -> list[Path]:
+def sources(models: Names, records: str | Path) -> list[Path]:
     """The files that the matrix reads beside the models' own records."""
     subjects = named(models, records)
     trained = [
