@@ -184,7 +184,9 @@ def test_the_book_of_another_model_is_made_of_its_own_records(
     runs = [str(records), str(other)]
     assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
         "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} ['Self-Critical Inference']\n"],
+        "b_first": [
+            f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} ['Self-Critical Inference']\n"
+        ],
     }
     settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
     told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "

@@ -33,7 +33,7 @@ from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
-from sci_book.results.records import RecordsError
+from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
 from sci_book.run.method_sets import EDITED
 from sci_core.methods import METHODS, Method
@@ -77,7 +77,7 @@ class Probe:
         }
         try:
             return PAPERS[self.paper].measures[self.measure](evidence, **filled)
-        except RecordsError:  # a method or a round that was not recorded
+        except NotRecorded:
             return []
 
 

@@ -43,7 +43,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sci_book.files import write_whole
-from sci_book.results.stamps import RecordsError
+from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
@@ -231,7 +231,7 @@ class Records:
     def _policy(self, name: str) -> str:
         name = "original" if name == "base" else name
         if name not in self.policies:
-            raise RecordsError(
+            raise NotRecorded(
                 f"These records hold no answers of {name!r}; they hold {', '.join(self.policies)}. "
                 "Ask for one of these, recompute it from the nodes, or evaluate again with it (a "
                 "round by `--rounds`)."
