@@ -149,7 +149,13 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 
     methods = list(dict.fromkeys(methods))
     summary = summarise_run(records, methods)
-    yes_no = {name: line for name in methods if (line := other_sets.recorded(records, name))}
+    asked = {name: (name, records.answered(name)) for name in methods}
+    for score in summary.scores:
+        if score.base:  # it is scored on fewer rows than the base
+            asked[f"base on {score.method}'s rows"] = "base", records.answered(score.method)
+    yes_no = {
+        head: line for head, of in asked.items() if (line := other_sets.recorded(records, *of))
+    }
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
         said = {"records": str(out), **summary.as_json(), **({"yes/no": yes_no} if yes_no else {})}

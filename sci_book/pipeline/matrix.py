@@ -33,6 +33,7 @@ from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
+from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
 from sci_book.run.method_sets import EDITED
@@ -154,6 +155,17 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         for part in probe.parts(evidence, method)
         if (cell := _cell(probe, subject, seed, method, part)).change.n
     ]  # fmt: skip
+
+
+def why_empty(records: Records) -> str:
+    """Why a model's records fill no cell, and what would."""
+    held = [method["name"] for method in records.stamp["methods"]]
+    return (
+        f"the records hold {', '.join(['the base', *held])}, in the rounds "
+        f"{', '.join(records.rounds)}, and no method that the matrix compares can be read off or "
+        f"recomputed from them. Decode {', '.join(AGAINST_BASE)} with `sci evaluate --methods "
+        "standard`, or keep logits with `--record logits`."
+    )
 
 
 def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:

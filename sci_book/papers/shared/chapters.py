@@ -21,6 +21,7 @@ from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, number, plain
 from sci_book.resources import PAPER
+from sci_book.results import places
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
@@ -182,16 +183,22 @@ def subjects(models: Names, folder: str | Path) -> list[Subject]:
 
     Args:
         models: names, paths or hub ids; the last part of each names its records.
-        folder: of the records; a relative one is looked for here, then in the repository.
+        folder: of the records, or the file or run of one model (`places`); a relative one is looked
+            for here, then in the repository.
 
     Raises:
         ValueError: no model is named, or the records are of different rows.
         RecordsError: a model has no records there.
     """
-    folder = located(folder)
+    names, folder = model_names(models), located(folder)
+    if len(names) > 1 and places.is_one_run(folder):
+        raise RecordsError(
+            f"{folder} is one run, of one model, and {', '.join(names)} are named; name a folder "
+            "that holds a file of records of each."
+        )
     chapter_subjects = []
-    for name in model_names(models):
-        path = folder / f"{name}.parquet"
+    for name in names:
+        path = places.path_of(name, folder)
         records = read_records(path)
         label, brief, head = _names(name, records)
         if any(brief == subject.brief for subject in chapter_subjects):
