@@ -145,6 +145,7 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 
     from sci_book.papers.oric import other_sets
     from sci_book.results.summary import summarise_run
+    from sci_book.run.conditions import unreadable
     from sci_book.run.log import LOG, first_message
 
     methods = list(dict.fromkeys(methods))
@@ -153,12 +154,12 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
     for score in summary.scores:
         if score.base:  # it is scored on fewer rows than the base
             asked[f"base on {score.method}'s rows"] = "base", records.answered(score.method)
-    yes_no = {
-        head: line for head, of in asked.items() if (line := other_sets.recorded(records, *of))
-    }
+    read = {head: other_sets.recorded(records, *of) for head, of in asked.items()}
+    yes_no = {head: line for head, line in read.items() if line}
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
-        said = {"records": str(out), **summary.as_json(), **({"yes/no": yes_no} if yes_no else {})}
+        said = {"records": str(out), **summary.as_json(), "unreadable": unreadable(records)}
+        said |= {"yes/no": yes_no} if yes_no else {}
         print(json.dumps(said, indent=1, ensure_ascii=False))
     else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
@@ -177,6 +178,8 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
         raise ValueError(f"no row could be answered; {said}")
     if not as_json:
         print(*summary.lines(), sep="\n")
+        if unread := unreadable(records):
+            print(f"  {unread}")
         for name, line in yes_no.items():
             print(
                 f"  {name:14} macro F1 {line['macro_f1']:.1f}, F1 of no {line['f1_no']:.1f}; right "

@@ -31,7 +31,7 @@ import torch
 from sci_book import resources
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.paper import OWN, PaperSet
+from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
 from sci_book.pipeline.notebooks import (
     ChapterError,
@@ -43,19 +43,20 @@ from sci_book.pipeline.notebooks import (
 from sci_book.pipeline.own_book import READ_ALL, add_note, is_chosen, lay_out, papers_of
 from sci_book.pipeline.pocket_data import paper_set
 from sci_book.pipeline.reproduce import Book, Failure, Step
+from sci_book.results.records import read_records
+from sci_book.run.conditions import unreadable
 from sci_book.run.preflight import (
     Memory,
     PreflightError,
     cache_bytes,
     check_fits,
-    duration,
     free_memory,
     gib,
     measure,
     samples,
     warm_up,
 )
-from sci_book.run.runner import default_workers
+from sci_book.run.progress import duration
 from sci_core.families.models import VisionLanguageModel, load_model
 
 IMPORTS = "import sci_book.pipeline.pocket_data, sci_book.papers.shared.figures"
@@ -72,6 +73,7 @@ def reproduce_elsewhere(
     limit: int | None,
     dtype: str | None = None,
     papers: Collection[str] = tuple(PAPERS),
+    reading: Reading = USUAL,
 ) -> Book:
     """The book of another model or data set, under `runs/<name>/`.
 
@@ -81,6 +83,7 @@ def reproduce_elsewhere(
         limit: rows of each set, whole question groups; all if None.
         dtype: precision of the weights; if None, that of the model's manifest, or float32.
         papers: those whose records and chapters are made.
+        reading: new tokens, questions at a time and processes; by default each paper's own.
 
     Raises:
         PreflightError: the model does not fit into the memory that is free.
@@ -94,6 +97,7 @@ def reproduce_elsewhere(
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
+    parts += [f"{reading.max_new_tokens}tokens"] if reading.max_new_tokens else []
     folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
     chapters = [path for path in reproduce.chapter_sources() if is_chosen(path.stem, papers)]
@@ -104,10 +108,11 @@ def reproduce_elsewhere(
         loaded = load_model(source, dtype=precisions[source])
         unread = [questions for questions in sets if not questions.file(records, name).is_file()]
         if source == models[0] and unread:
-            _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[source], memory)
+            room = weights[source], memory
+            _say_what_it_takes(loaded, unread, reading, len(models), len(chapters), *room)
         for questions in sets:
             try:
-                questions.make(loaded, name, folder / "shards", records)
+                questions.make(loaded, name, folder / "shards", records, reading)
             except Exception as error:
                 if questions.paper == OWN:
                     raise
@@ -117,6 +122,12 @@ def reproduce_elsewhere(
         gc.collect()  # a chapter loads the model again
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
+
+    said = _what_was_run(models, precisions, data, limit, papers)
+    for name in names if OWN in papers else ():
+        if unread := unreadable(read_records(records / f"{name}.parquet")):
+            said += f" {name} is {unread}"
+            print(f"{name} is {unread}", flush=True)
 
     offered = offer(models, data, folder, papers)
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
@@ -130,7 +141,6 @@ def reproduce_elsewhere(
         for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
             note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
             add_note(page, note)
-    said = _what_was_run(models, precisions, data, limit, papers)
     explorer = {"models": names, "records": str(records), "data": data}
     lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
     return reproduce.with_book(folder, failures)
@@ -194,6 +204,7 @@ def _sets(
 def _say_what_it_takes(
     model: VisionLanguageModel,
     sets: Sequence[PaperSet],
+    reading: Reading,
     models: int,
     chapters: int,
     weights: int,
@@ -210,11 +221,13 @@ def _say_what_it_takes(
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
     for number, questions in enumerate(sets):
-        plan, rows = questions.plan(model), samples(questions.dataset)
+        plan, rows = questions.plan(model, reading), samples(questions.dataset)
         if number == 0:
             warm_up(plan, rows)
         pace = measure(plan, rows)
-        startup = questions.runs * imports if default_workers(model) > 1 else 0.0  # of processes
+        if reading.workers:
+            pace = pace._replace(workers=min(reading.workers, len(plan.shards)))
+        startup = questions.runs * imports if pace.workers > 1 else 0.0  # of processes
         seconds = models * (startup + pace.expected(questions.rows))
         total += seconds
         workers = max(workers, pace.workers)

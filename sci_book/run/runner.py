@@ -135,12 +135,14 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, show: bool) -> No
         for event in events:
             if isinstance(event, Batch):
                 decoded[event.shard] += event.rows
-                bar.advance(event.rows)
+                bar.advance(event.rows, event.seconds, event.worker)
             elif isinstance(event, Done):
                 write_whole(plan.path(out, event.shard), event.content)
                 log.append(out, event.shard, event.report)
                 bar.read(event.report["readings"], event.report["spared"])
-                bar.advance(sizes[event.shard] - decoded.pop(event.shard, 0))
+                # All of its rows, where nothing was heard of the batches (Ray).
+                rest = sizes[event.shard] - decoded.pop(event.shard, 0)
+                bar.advance(rest, event.report["seconds"], event.report["worker"])
             else:
                 tries[event.shard] += 1
                 bar.advance(-decoded.pop(event.shard, 0))

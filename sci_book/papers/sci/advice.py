@@ -56,6 +56,8 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
         raise ValueError("The records hold no row without an error: there is nothing to go by.")
     samples = quantities(records)
     lines = [_conditions_line(records), *_known_lines(samples)]
+    if unread := conditions.unreadable(records):
+        lines.insert(0, unread)
     if frame is None:
         return [
             *lines,
@@ -79,7 +81,7 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
 def _conditions_line(records: Records) -> str:
     spec = {**conditions.load_conditions(), "split": "all"}
     table = conditions.measure(records, spec)
-    states = []
+    states = [f"{conditions.READABLE} {conditions.overall(conditions.readable(records))}"]
     for name in OF_SCI:
         part = table[table["id"] == name]
         state = conditions.overall(part)
