@@ -181,12 +181,10 @@ def test_the_book_of_another_model_is_made_of_its_own_records(
     assert done == ["b_first: done", "a_last: done"] and said[-1] == str(folder / "index.html")
     records = folder / "records" / f"{name}.parquet"
     assert len(read_records(records).table) == 3
-    runs = [str(records), str(other)]
+    runs, titles = [str(records), str(other)], ["Self-Critical Inference"]
     assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
         "a_last": ["b_first.ipynb\n"],
-        "b_first": [
-            f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} ['Self-Critical Inference']\n"
-        ],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} {titles}\n"],
     }
     settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
     told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "

@@ -47,6 +47,8 @@ from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
+PARTS = "part-*-of-*"
+"""Folders, below that of a run, of the commands that shared it (`run.parts`)."""
 SHARD = re.compile(r"shard-(\d{5})-of-(\d{5})\.parquet")
 _NODE = pa.struct(
     [
@@ -318,8 +320,10 @@ def read_records(path: str | Path) -> Records:
 
 
 def shard_files(out: Path) -> list[Path]:
-    """The shards in a run's folder, in order; a file of any other name is none of them."""
-    return sorted(file for file in out.glob("shard-*.parquet") if SHARD.fullmatch(file.name))
+    """The shards in a run's folder and its parts', in order; a file of any other name is none."""
+    files = [*out.glob(f"{PARTS}/shard-*.parquet"), *out.glob("shard-*.parquet")]
+    by_name = {file.name: file for file in files if SHARD.fullmatch(file.name)}
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def shards_of(folder: Path) -> int | None:

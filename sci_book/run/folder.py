@@ -7,33 +7,32 @@ stamp.json              what the run is: model, data, methods, decoding
 shard-K-of-N.parquet    the records of a shard; there or not there, never half
 log.jsonl               a line a shard and attempt: timings, messages of bad samples, failures
 lock                    the process at work here; the system lifts the lock when that process ends
+part-I-of-N             the same files, of the I-th of N commands that share the run (`--shard`)
 ======================  ==========================================================================
 """
 
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sci_book.files import TEMPORARY, write_whole
-from sci_book.results.records import shard_files, shards_of
+from sci_book.results.records import PARTS, shard_files, shards_of
 from sci_book.results.stamps import RecordsError, check_stamp, covers
 from sci_book.run.layout import Plan
 from sci_book.run.log import cut_half_line
+from sci_book.run.parts import WHOLE, Part
 
 # What a stamp that does not say it means.
 UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 
-def missing_shards(plan: Plan, out: Path) -> list[int]:
-    """The shards that are not written yet, in order."""
+def missing_shards(plan: Plan, out: Path, part: Part = WHOLE) -> list[int]:
+    """The shards of a part of the run that are not written yet, in order."""
     present = {file.name for file in shard_files(out)}
-    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in present]
+    return [k for k in part.of(len(plan.shards)) if plan.path(out, k).name not in present]
 
 
 def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
@@ -42,45 +41,25 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     Raises:
         RecordsError: naming every field of the stamp that differs.
     """
-    file = out / "stamp.json"
-    if file.is_file():
-        recorded = json.loads(file.read_text(encoding="utf-8"))
+    for recorded in _stamps(out):
         check_stamp({**UNSAID, **recorded}, {**UNSAID, **stamp}, str(out))
-    elif shard_files(out):
+    if shard_files(out) and not any(_stamps(out)):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
 
 
 def holds(out: Path, stamp: Mapping[str, Any]) -> bool:
     """Whether a finished run in `out` has all answers of this one: the same, or of more methods."""
-    file, shards = out / "stamp.json", shard_files(out)
-    if not file.is_file() or not shards or len(shards) != shards_of(out):
+    shards, stamps = shard_files(out), list(_stamps(out))
+    if not stamps or not shards or len(shards) != shards_of(out):
         return False
-    return covers(json.loads(file.read_text(encoding="utf-8")), stamp)
+    return all(covers(recorded, stamp) for recorded in stamps)
 
 
-@contextmanager
-def held(out: Path) -> Iterator[None]:
-    """Keep every other run out of a folder. The lock ends with the process, however that ends.
-
-    Raises:
-        RecordsError: if another run is at work there; names its process.
-    """
-    import fcntl  # which Windows has not; records can be read there all the same
-
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "lock").open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise RecordsError(
-                f"Another run is at work in {out} ({file.read().strip() or 'it just began'}). "
-                "Wait until it ends, or use another folder."
-            ) from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        yield
+def _stamps(out: Path) -> Iterator[dict[str, Any]]:
+    """What the run in a folder is, and each part of it."""
+    for file in (out / "stamp.json", *sorted(out.glob(f"{PARTS}/stamp.json"))):
+        if file.is_file():
+            yield json.loads(file.read_text(encoding="utf-8"))
 
 
 def claim(out: Path, stamp: Mapping[str, Any]) -> None:

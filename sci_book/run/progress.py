@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from numbers import Real
 
 from tqdm import tqdm
 
@@ -27,7 +28,7 @@ class Pace:
         self._batches = Counter[str]()  # by worker
         self._rows, self._seconds = 0, 0.0
 
-    def add(self, rows: int, seconds: float, worker: str) -> None:
+    def add(self, rows: int, seconds: Real, worker: str) -> None:
         self._batches[worker] += 1
         if self._batches[worker] > 1:
             self._rows += rows
@@ -76,7 +77,7 @@ class Progress:
         share = self.spared / max(self.readings + self.spared, 1)
         return f"{100 * share:.0f} % of readings skipped"
 
-    def advance(self, rows: int, seconds: float | None = None, worker: str = "") -> None:
+    def advance(self, rows: int, seconds: Real | None = None, worker: str = "") -> None:
         """Count rows; a negative number takes back those of a shard that failed.
 
         Args:
@@ -88,17 +89,18 @@ class Progress:
             self.pace.add(rows, now - self.last_batch if seconds is None else seconds, worker)
             self.last_batch = now
         self.done += rows
-        self.bar.set_postfix_str(f"{self._left()}, {self._skipped()}", refresh=False)
+        self.bar.set_postfix_str(self._so_far(), refresh=False)
         self.bar.update(rows)
         if now - self.last_said > SECONDS and self.first < self.done < self.total:
-            self._say(f"{self._left()}, {self._skipped()}")
+            self._say(self._so_far())
             self.last_said = now
 
-    def _left(self) -> str:
+    def _so_far(self) -> str:
         rate = self.pace.rate
         if rate is None:
-            return "warming up"
-        return f"{_rate(rate)}, {duration((self.total - self.done) / rate)} left"
+            return f"{self._skipped()}, warming up"
+        left = duration((self.total - self.done) / rate)
+        return f"{_rate(rate)}, {self._skipped()}, {left} left"
 
     def _say(self, what: str) -> None:
         if self.lines:
@@ -110,7 +112,7 @@ def _rate(rate: float) -> str:
     return f"{rate:.0f} rows/s" if rate >= 10 else f"{rate:.2g} rows/s"
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: Real) -> str:
     """A time for a reader, in the unit that suits it."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
