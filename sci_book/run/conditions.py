@@ -7,6 +7,7 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from sci_book.files import read_yaml
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, cluster_bootstrap, wilson
+from sci_book.results.statistics import Interval, cluster_bootstrap
 
 CONDITIONS = PAPER / "conditions.yaml"
 
@@ -25,6 +26,8 @@ READABLE = "readable"
 MOST_UNKNOWN = 5.0
 """Percent of a round's answers that no rule reads, at most. An unknown answer equals nothing, so
 that each counts as one that the round has changed."""
+
+_Z2 = NormalDist().inv_cdf(0.975) ** 2
 
 State = Literal["met", "not met", "undecided"]
 BASE_BESIDE = {
@@ -117,9 +120,10 @@ def readable(records: Records) -> pd.DataFrame:
     for name in records.rounds:
         unknown = np.equal(records.parsed(name)[records.ok], None).astype(float)
         interval = cluster_bootstrap(unknown, clusters)
-        if interval.n and np.isnan(interval.low):  # few, and all alike
-            known = wilson(int(interval.estimate) * interval.clusters, interval.clusters)
-            interval = interval._replace(low=known.low, high=known.high)
+        if interval.n and np.isnan(interval.low):  # few, and all alike: Wilson's of none, or of all
+            far = _Z2 / (interval.clusters + _Z2)
+            ends = (1 - far, 1.0) if interval.estimate else (0.0, far)
+            interval = interval._replace(low=ends[0], high=ends[1])
         percent = interval.times(100)
         met = percent.high <= MOST_UNKNOWN and percent.n >= least_rows
         word: State = "not met" if percent.low > MOST_UNKNOWN else "met" if met else "undecided"

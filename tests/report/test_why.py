@@ -10,6 +10,7 @@ import pytest
 from sci_book.papers.sci.chapters import held_out, prediction, why
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.extended import extended
+from sci_book.results.statistics import Interval
 from sci_core.methods import SCI5
 
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
@@ -111,6 +112,16 @@ def test_the_answer_comes_in_words(pair, lonely):
     assert {said(lonely) for said in texts[1:]} == {""}
     assert "nan" not in repr(why.mix_table(lonely)).lower()
     assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0
+
+
+@pytest.mark.parametrize("value", [0.0, 0.02, -0.1])
+def test_no_round_adds_most_and_least_at_once(value, pair, monkeypatch):
+    alike = {name: {"BS": Interval(value, value, value, 9, 9)} for name in SCI5.rounds[1:]}
+    monkeypatch.setattr(why, "without", lambda subject: alike)
+    said = why.without_sentence(pair[0])
+    assert "every round adds the same" in said and "most" not in said and "least" not in said
+    alike["V1"]["BS"] = Interval(value + 0.1, 0.0, 0.2, 9, 9)
+    assert "V1 adds most to the other rounds" in why.without_sentence(pair[0])
 
 
 @pytest.fixture(scope="module")

@@ -81,12 +81,13 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
 def _conditions_line(records: Records) -> str:
     spec = {**conditions.load_conditions(), "split": "all"}
     table = conditions.measure(records, spec)
-    states = [f"{conditions.READABLE} {conditions.overall(conditions.readable(records))}"]
+    states = []
     for name in OF_SCI:
         part = table[table["id"] == name]
         state = conditions.overall(part)
         open_parts = "" if state == "met" else conditions.named(part[part["state"] == state])
         states.append(f"{name} {state}" + (f" ({open_parts})" if open_parts else ""))
+    states.append(f"{conditions.READABLE} {conditions.overall(conditions.readable(records))}")
     return f"conditions, on all rows: {'; '.join(states)}"
 
 
