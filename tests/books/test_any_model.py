@@ -251,28 +251,34 @@ def _fill(pages, stem, papers):
 
 
 COMBINATIONS = {
-    "ONLY=sci": ("sci", True, "always-right"),
-    "COMPANIONS=0": (None, False, "rubbish"),
-    "ONLY=sci,oric": ("sci,oric", True, "of-habit"),
-    "ONLY=metara,sci": ("metara,sci", True, "rubbish"),
-    "ONLY=sci,cvqa,edge": ("sci,cvqa,edge", True, "always-wrong"),
-    "all": (None, True, "of-habit"),
+    "ONLY=sci": ("sci", True, "always-right", "logits"),
+    "COMPANIONS=0": (None, False, "rubbish", "logits"),
+    "COMPANIONS=0, answers": (None, False, "of-habit", "answers"),
+    "ONLY=sci,oric": ("sci,oric", True, "of-habit", "logits"),
+    "ONLY=metara,sci": ("metara,sci", True, "rubbish", "answers"),
+    "ONLY=sci,cvqa,edge": ("sci,cvqa,edge", True, "always-wrong", "logits"),
+    "all, answers": (None, True, "rubbish", "answers"),
 }
 
 
-@pytest.mark.parametrize(("only", "companions", "name"), COMBINATIONS.values(), ids=COMBINATIONS)
-@pytest.mark.parametrize("kept", ["logits", "answers"])
+def copied(folder, name, papers, kept, target):
+    """A model's records of some papers in another folder, perhaps as answers alone."""
+    for paper in papers:
+        place = Path("records") / ("" if paper == OWN else paper) / f"{name}.parquet"
+        records = read_records(folder / place)
+        write_records(target / place, records if kept == "logits" else records.answers_alone())
+    return parameters(target, name, papers)
+
+
+@pytest.mark.parametrize(
+    ("only", "companions", "name", "kept"), COMBINATIONS.values(), ids=COMBINATIONS
+)
 def test_the_scoreboard_of_ones_own_model_has_the_main_paper_whatever_is_left_out(
-    kept, only, companions, name, models, tmp_path, monkeypatch
+    only, companions, name, kept, models, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(NOTEBOOKS)
     papers = chosen_papers(only, companions)
-    for paper in papers:
-        place = Path("records") / ("" if paper == OWN else paper) / f"{name}.parquet"
-        records = read_records(models[name] / place)
-        records = records if kept == "logits" else records.answers_alone()
-        write_records(tmp_path / place, records)
-    offered = parameters(tmp_path, name, papers)
+    offered = copied(models[name], name, papers, kept, tmp_path)
     _fill(Path(offered["pages"]), "verdicts", papers)
     made = page(SOURCES["verdicts"], tmp_path, name, offered)
     (board,) = [
@@ -287,6 +293,21 @@ def test_the_scoreboard_of_ones_own_model_has_the_main_paper_whatever_is_left_ou
     said = texts(made)
     for paper in PAPERS:
         assert (f"- **{PAPERS[paper].title}**, " in said) == (paper in papers)
+
+
+@pytest.mark.parametrize("stem", ["table02_drbench", "results", "conditions"])
+def test_the_main_pages_stand_on_answers_alone(stem, models, tmp_path, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    offered = copied(models["of-habit"], "of-habit", [OWN], "answers", tmp_path)
+    said = texts(page(SOURCES[stem], tmp_path, "of-habit", offered))
+    assert "of-habit" in said and not re.search(r"\b(nan|NaN|inf|None)\b", said)
+
+
+def test_a_page_says_that_a_model_cannot_be_read(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    offered = copied(models["rubbish"], "rubbish", [OWN], "logits", tmp_path)
+    said = texts(page(SOURCES["conditions"], tmp_path, "rubbish", offered))
+    assert "rubbish, seed 0, readable: " in said
 
 
 def test_the_chapters_that_read_every_papers_records_are_those_that_a_run_knows():
