@@ -29,6 +29,7 @@ help: ## list the commands
 	@echo "make reproduce FULL=1                 the same, recomputing every record"
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
 	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
+	@echo "make reproduce … TOKENS=… BATCH=… WORKERS=…  new tokens, questions at a time, processes"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"
@@ -63,6 +64,8 @@ reproduce: $(if $(FULL),$(FOR_ALL),$(FOR_BOOK))
 	@$(BIN)/python -m sci_book reproduce $(if $(MODEL),--model "$(MODEL)") \
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
 		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
+		$(if $(TOKENS),--max-new-tokens $(TOKENS)) $(if $(BATCH),--batch-size $(BATCH)) \
+		$(if $(WORKERS),--workers $(WORKERS)) \
 		$(if $(FULL),--full)
 
 test: $(FOR_ALL)

@@ -30,7 +30,7 @@ import pandas as pd
 from IPython.display import display
 
 from sci_book import Interval, cluster_bootstrap, load_dataset, model_entry, read_records, verdict
-from sci_book.papers.shared import figures, stamp, tables
+from sci_book.papers.shared import figures, parameters, stamp, tables
 from sci_book.pocket.draw import draw
 from sci_book.pocket.twins import is_usual
 from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
@@ -38,6 +38,7 @@ from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
 began = stamp.begin()
 
 # %% tags=["hide-input"]
+pocket_models = parameters.names(pocket_models, "pocket_models")
 files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
 records = {name: read_records(file) for name, file in files.items()}
 labels = {name: f"pocket {model_entry(name)['label']}" for name in pocket_models}

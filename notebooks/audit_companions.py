@@ -21,6 +21,7 @@ from sci_book.papers.edge import audit as edge
 from sci_book.papers.edge.printed import ROW_LABELS as EDGE_ROWS
 from sci_book.papers.metara import audit as metara
 from sci_book.papers.oric import audit as oric
+from sci_book.papers.registry import PAPERS, papers_titled
 from sci_book.papers.shared import audit, chapters, stamp, tables
 
 began = stamp.begin()
@@ -60,7 +61,8 @@ def show_in_question(paper: str) -> None:
         display(table)
 
 
-for paper in papers:
+audited = [title for name in papers_titled(papers) if (title := PAPERS[name].title) in findings]
+for paper in audited:
     summary = audit.summary(printed[paper], findings[paper].values(), title=titles[paper])
     verdict = audit.verdict_of(findings[paper].values())
     display(Markdown(f"**Verdict, {paper}: {verdict}.** {summary}"))
@@ -140,7 +142,7 @@ audit.ledger(
 
 # %% tags=["hide-input"]
 tables.plain(
-    audit.tally({paper: findings[paper] for paper in papers}),
+    audit.tally({paper: findings[paper] for paper in audited}),
     name="tally",
     caption="Findings by paper and verdict",
 )

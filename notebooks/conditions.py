@@ -30,7 +30,8 @@ by_seed = headline.seeds(models, records)
 frame = fitness.judged(by_seed, spec)
 
 # %% tags=["hide-input"]
-Markdown(f"{fitness.conclusion(frame)}\n\n{fitness.noise_sentence(by_seed)}")
+told = fitness.noise_sentence(by_seed), fitness.readable_sentence(by_seed)
+Markdown(f"{fitness.conclusion(frame)}\n\n" + "\n\n".join(filter(None, told)))
 
 # %% tags=["hide-input"]
 figures.show(

@@ -29,7 +29,7 @@ from sci_book import load_dataset
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
-from sci_book.papers.shared import chapters, figures, stamp, tables, timing
+from sci_book.papers.shared import chapters, figures, parameters, stamp, tables, timing
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.run.provenance import revision
@@ -198,7 +198,8 @@ tables.plain(
 
 # %%
 loaded = {
-    Path(checkpoint).name: load_model(stamp.located(checkpoint)) for checkpoint in checkpoints
+    Path(checkpoint).name: load_model(stamp.located(checkpoint))
+    for checkpoint in parameters.names(checkpoints, "checkpoints")
 }
 dataset = load_dataset(data)
 rows = cost.first_rows(dataset, rows_each)

@@ -22,7 +22,7 @@ papers: list = ["Self-Critical Inference", "C-VQA", "The Edge Reliability Gap", 
 import pandas as pd
 from IPython.display import HTML, Markdown, display
 
-from sci_book.papers.registry import PAPERS
+from sci_book.papers.registry import PAPERS, papers_titled
 from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import ledger, own_claims, verdicts
 from sci_book.pipeline.claims import load_claims
@@ -30,7 +30,7 @@ from sci_book.pipeline.pocket_data import draw_companions
 
 began = stamp.begin()
 draw_companions(say=lambda _: None)  # drawn in seconds: some claims read what was drawn
-chosen = [name for name, paper in PAPERS.items() if paper.title in papers]
+chosen = papers_titled(papers)
 subjects = chapters.subjects(models, records)
 titles = {subject.name: subject.shown for subject in subjects}
 claims = [claim for claim in load_claims() if claim.paper in chosen]

@@ -1,11 +1,16 @@
 """`sci evaluate`: what it prints, which settings it refuses, and what a finished run answers."""
 
 import json
+import os
 import subprocess
 import sys
 
+import pytest
+
 from sci_book.results.records import read_records
 from sci_book.results.summary import Score, Share, Summary
+from sci_book.run import lock
+from sci_book.run.parts import Part
 from tests.conftest import OWN_DATA, sci
 
 
@@ -22,6 +27,53 @@ def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
     assert "there is no picture '" in said.err and f"All are in {log}" in said.err
     assert said.err.count("there is no picture") == 1
     assert log.read_text("utf-8").count("there is no picture") == 3
+
+
+def test_commands_that_share_a_run_end_as_one_that_none_does(
+    checkpoint, own_data, tmp_path, capsys
+):
+    more = ["--methods", "SCI3", "--batch-size", "1"]
+    assert evaluated(checkpoint, own_data, tmp_path / "one", *more) == 0
+    alone = capsys.readouterr().out
+    for shard in ("3/3", "1/3", "2/3"):
+        assert evaluated(checkpoint, own_data, tmp_path / "all", *more, "--shard", shard) == 0
+        said = capsys.readouterr().out
+        if shard != "2/3":
+            assert said == (
+                f"{tmp_path / 'all' / 'part'}-{shard.replace('/', '-of-')}: this part is done; the "
+                "records are read together when all 3 parts are.\n"
+            )
+    assert said == alone.replace(str(tmp_path / "one"), str(tmp_path / "all"))
+    assert read_records(tmp_path / "all").table.equals(read_records(tmp_path / "one").table)
+    assert evaluated(checkpoint, own_data, tmp_path / "all", *more) == 0
+    assert capsys.readouterr().out == said
+    for wrong in ("0/3", "4/3", "3", "a/b"):
+        assert evaluated(checkpoint, own_data, tmp_path / "all", *more, "--shard", wrong) == 2
+        assert "expected I/N" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shard", ["1/1", "2/4"])
+def test_a_folder_where_another_process_is_at_work_is_refused_before_anything_is_loaded(
+    shard, checkpoint, own_data, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("sci_core.families.models.load_model", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("sci_book.data.datasets.load_dataset", lambda *_, **__: 1 / 0)
+    with lock.held(Part.named(shard).folder(tmp_path / "run")):
+        assert evaluated(checkpoint, own_data, tmp_path / "run", "--shard", shard) == 2
+    said = capsys.readouterr().err
+    assert f"(process {os.getpid()} on " in said and "give the same command again" in said
+
+
+def test_answers_that_no_rule_reads_are_said_to_be_so(checkpoint, own_data, tmp_path, capsys):
+    yes_no = OWN_DATA.replace("question_type: short", "question_type: yesno")
+    own_data.write_text(yes_no, encoding="utf-8")
+    for name in ("mine.csv",):
+        text = (tmp_path / name).read_text("utf-8").replace(",red,", ",yes,")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "base") == 0
+    said = capsys.readouterr().out
+    assert (read_records(tmp_path / "run").parsed("base") == None).all()  # noqa: E711
+    assert "not readable: no rule reads original 100 % of the answers" in said
 
 
 def evaluated(checkpoint, data, out, *more):
@@ -175,7 +227,8 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     said = done.stderr.splitlines()
     first, *others = said
     assert first == f"{checkpoint.name} on mine: 0 of 3 rows, 1 at a time"
-    assert others and all("rows/s" in line for line in others), done.stderr
+    assert all("rows/s" in line or "warming up" in line for line in others), done.stderr
+    assert "rows/s" in others[-1] and others[-1].endswith(" in all")
     assert sum("3 of 3 rows" in line for line in others) == 1
     assert len(list((tmp_path / "run").glob("shard-*.parquet"))) == 3
 

@@ -12,12 +12,13 @@ import yaml
 from sci_book import cli, resources
 from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.paper import PaperSet
+from sci_book.papers.shared.paper import PaperSet, Reading
 from sci_book.pipeline import elsewhere, reproduce
 from sci_book.pipeline.notebooks import NotebookError
 from sci_book.pipeline.pocket_data import paper_set
 from sci_book.results.records import read_records
 from sci_book.run.preflight import Memory
+from sci_core.families.models import load_model
 from tests.conftest import sci
 
 ELSEWHERE = """\
@@ -116,9 +117,10 @@ def test_a_step_that_fails_stops_no_other_and_is_tried_again(sandbox):
     wrong = reproduce.Step("bad", [], [bad], fail)
     failures = reproduce.run_steps([wrong, reproduce.Step("good", [], [good], good.touch)])
     assert failures == ["bad: KeyError: 'boom'"]
-    assert good.is_file() and not wrong.stamp.exists()
+    stamp = wrong.stamp(sandbox / "runs")
+    assert good.is_file() and not stamp.exists()
     reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
-    assert wrong.stamp.exists()
+    assert stamp.exists()
 
 
 def test_the_committed_book_is_built_although_a_step_failed(sandbox, monkeypatch, capsys):
@@ -176,13 +178,14 @@ def test_the_book_of_another_model_is_made_of_its_own_records(
 
     assert sci(*command) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-3:] == ["b_first: done", "a_last: done", str(folder / "index.html")]
+    done = [line for line in said if line.endswith(": done")]
+    assert done == ["b_first: done", "a_last: done"] and said[-1] == str(folder / "index.html")
     records = folder / "records" / f"{name}.parquet"
     assert len(read_records(records).table) == 3
-    runs = [str(records), str(other)]
+    runs, titles = [str(records), str(other)], ["Self-Critical Inference"]
     assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
         "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} []\n"],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} {titles}\n"],
     }
     settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
     told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "
@@ -191,7 +194,9 @@ def test_the_book_of_another_model_is_made_of_its_own_records(
     # Again: the records are there, so no pace is measured and no byte changes.
     before = records.read_bytes()
     assert sci(*command) == 0
-    assert "to be read" not in capsys.readouterr().out and records.read_bytes() == before
+    said = capsys.readouterr().out
+    assert "to be read" not in said and records.read_bytes() == before
+    assert "b_first: done before" in said and "a_last: done before" in said
 
 
 def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
@@ -237,7 +242,8 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         for page in (folder / "notebooks").glob("*.ipynb")
     }
     assert sorted(pages) == ["a_breaks", "b_whole", "metara_sci", "oric_sci"]
-    assert printed(folder / "notebooks" / "b_whole.ipynb")[0].endswith("['ORIC', 'MetaRA']\n")
+    titles = ["Self-Critical Inference", "ORIC", "MetaRA"]
+    assert printed(folder / "notebooks" / "b_whole.ipynb")[0].endswith(f"{titles}\n")
     first, failed, after = (cell for cell in pages["a_breaks"].cells if cell.cell_type == "code")
     assert first.outputs[0].text == "before\n" and not after.outputs
     (output,) = failed.outputs
@@ -253,9 +259,94 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         assert text.startswith("Traceback")
 
 
+WRITES = """\
+# %% [markdown]
+# # A chapter that notes each time that it runs
+
+# %%
+from pathlib import Path
+
+with Path({log!r}).open("a") as file:
+    file.write({name!r} + "\\n")
+if {name!r} == "breaks":
+    assert Path({needs!r}).is_file()
+"""
+
+
+def test_the_same_command_again_does_only_what_failed(own, sandbox, checkpoint, capsys):
+    log, needs = sandbox / "log.txt", sandbox / "needed.txt"
+    for name in ("breaks", "kept", "other"):
+        text = WRITES.format(name=name, log=str(log), needs=str(needs))
+        (sandbox / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
+    (sandbox / "notebooks" / "z_reads.py").write_text(LAST, encoding="utf-8")
+    folder = sandbox / "runs" / f"{checkpoint.name}-mine-3rows"
+
+    def ran():
+        assert log.is_file()
+        names = log.read_text("utf-8").split()
+        log.unlink()
+        return sorted(names)
+
+    command = own("--only", "sci")
+    assert sci(*command) == 1 and ran() == ["breaks", "kept", "other"]
+    assert "1 part" not in capsys.readouterr().err.splitlines()[-1]
+    assert sci(*command) == 1 and ran() == ["breaks"]
+    needs.touch()
+    assert sci(*command) == 0 and ran() == ["breaks"]
+    assert sci(*command) == 0 and not log.exists()
+    page = folder / "notebooks" / "breaks.ipynb"
+    assert "Not computed" not in page.read_text("utf-8")
+    source = sandbox / "notebooks" / "kept.py"
+    source.write_text(source.read_text("utf-8") + "\n# %%\n1 + 1\n", encoding="utf-8")
+    (folder / "executed" / "other.ipynb").unlink()
+    assert sci(*command) == 0 and ran() == ["kept", "other"]
+
+
+def test_new_tokens_questions_at_a_time_and_processes_are_settings_of_a_run(
+    own, sandbox, checkpoint, monkeypatch
+):
+    given = []
+    monkeypatch.setattr(
+        PaperSet, "make", lambda self, model, name, shards, records, reading: given.append(reading)
+    )
+    monkeypatch.setattr(elsewhere, "read_records", lambda path: None)
+    monkeypatch.setattr(elsewhere, "unreadable", lambda records: "")
+    more = ("--max-new-tokens", 5, "--batch-size", 2, "--workers", 1)
+    assert sci(*own("--only", "sci", *more)) == 0
+    assert given == [Reading(5, 2, 1)]
+    assert (sandbox / "runs" / f"{checkpoint.name}-mine-3rows-5tokens").is_dir()
+
+
+@pytest.mark.parametrize(
+    "reading", [Reading(5, 2, 1), Reading(3), Reading(batch_size=1), Reading(workers=1)]
+)
+@pytest.mark.parametrize("paper", ["sci", "edge"])
+def test_a_setting_that_is_given_is_the_stamps_and_the_rest_is_the_papers(
+    paper, reading, checkpoint
+):
+    asked, model = paper_set(paper, "pocket", 20), load_model(checkpoint)
+    usual, stamp = asked.plan(model).stamp, asked.plan(model, reading).stamp
+    assert stamp["max_new_tokens"] == (reading.max_new_tokens or usual["max_new_tokens"])
+    assert stamp["batch_size"] == (reading.batch_size or usual["batch_size"])
+
+
+def test_a_model_that_cannot_be_read_is_named_on_top_of_every_page(
+    own, sandbox, checkpoint, monkeypatch, capsys
+):
+    (sandbox / "notebooks" / "page.py").write_text(ELSEWHERE, encoding="utf-8")
+    monkeypatch.setattr(elsewhere, "unreadable", lambda records: "not readable: no rule reads …")
+    assert sci(*own("--only", "sci")) == 0
+    assert f"{checkpoint.name} is not readable: no rule reads …" in capsys.readouterr().out
+    folder = sandbox / "runs" / f"{checkpoint.name}-mine-3rows"
+    settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
+    assert f"{checkpoint.name} is not readable" in settings["html"]["announcement"]
+
+
 def test_what_it_takes_is_told_for_every_set_before_any_work(own, own_data, monkeypatch, capsys):
     worked = []
     monkeypatch.setattr(PaperSet, "make", lambda self, *_: worked.append(self.paper))
+    monkeypatch.setattr(elsewhere, "read_records", lambda path: None)
+    monkeypatch.setattr(elsewhere, "unreadable", lambda records: "")
     asked = {
         paper: PaperSet(paper, load_dataset(str(own_data), limit=3), {"a": 3, "b": rows}, 3)
         for paper, rows in (("sci", 2), ("edge", 4_000))

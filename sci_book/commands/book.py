@@ -27,6 +27,13 @@ def reproduce(
     companions: Annotated[
         bool, Option("--companions/--no-companions", help="Leave the companions out.")
     ] = True,
+    max_new_tokens: Annotated[
+        int | None, Option(min=1, help="Of every answer; by default each paper's own.")
+    ] = None,
+    batch_size: Annotated[int | None, Option(min=1, help="Questions at a time; 64.")] = None,
+    workers: Annotated[
+        int | None, Option(min=1, help="Processes; by default a core each for a small model, or 1.")
+    ] = None,
 ) -> None:
     """Make the data, evaluate, execute every notebook, build the book; print its first page.
 
@@ -35,22 +42,26 @@ def reproduce(
     the committed notebooks stay as they are. What fails stops nothing else: it is named at the end,
     and the exit status is 1.
     """
-    own = bool(model or data or limit or dtype or only or not companions)
+    given = (model, data, limit, dtype, only, max_new_tokens, batch_size, workers)
+    own = any(given) or not companions
     if own and full:
         raise ValueError(
             "--full recomputes the committed records; with any other option everything is computed "
             "anyway: leave --full out"
         )
     need_checkout("sci reproduce")
+    from sci_book.papers.shared.paper import Reading
     from sci_book.pipeline.elsewhere import reproduce_elsewhere
     from sci_book.pipeline.own_book import chosen_papers
     from sci_book.pipeline.reproduce import Stopped, reproduce_book
 
     papers = chosen_papers(only, companions)
+    reading = Reading(max_new_tokens, batch_size, workers)
     try:
-        book = (
-            reproduce_elsewhere(model, data, limit, dtype, papers) if own else reproduce_book(full)
-        )
+        if own:
+            book = reproduce_elsewhere(model, data, limit, dtype, papers, reading)
+        else:
+            book = reproduce_book(full)
     except KeyboardInterrupt:
         raise Stopped("Stopped; what is finished is kept.") from None
     if book.page:

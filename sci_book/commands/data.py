@@ -126,7 +126,9 @@ def freeze(
 
 def export(
     what: Annotated[Literal["drbench"], Argument(help="The rows of a model's DRBench.")],
-    records: Annotated[Path, Option(help="Records of the model: a file or a run's folder.")],
+    records: Annotated[
+        Path, Option(help="Records of the model: a file, a run's folder, or a folder of one file.")
+    ],
     out: Annotated[
         Path, Option(parser=as_folder, help="Folder for the TSV files, one a data set.")
     ],
@@ -138,10 +140,13 @@ def export(
 ) -> None:
     """Write the rows of a model's DRBench as TSV files for other evaluation tools."""
     from sci_book.data.datasets import load_dataset
+    from sci_book.resources import located
+    from sci_book.results import places
     from sci_book.results.export import export_drbench
     from sci_book.results.records import read_records
 
-    exported = export_drbench(read_records(records), load_dataset(data), out, quantifier)
+    recorded = read_records(places.only_one(located(records)))
+    exported = export_drbench(recorded, load_dataset(data), out, quantifier)
     for file in exported:
         print(f"{file.path}: {file.rows:,} rows, {file.biased:,} in B, {file.sensitive:,} in S")
     print(f"{sum(file.rows for file in exported):,} rows of BS in {len(exported)} files")

@@ -86,6 +86,13 @@ def evaluate(
         int | None,
         Option(min=1, help="Processes or Ray actors; by default what there is room for."),
     ] = None,
+    shard: Annotated[
+        str,
+        Option(
+            help="I/N: only every N-th shard, beginning with the I-th. So N jobs of an array, or N "
+            "machines with a folder in common, share one run."
+        ),
+    ] = "1/1",
     as_json: Annotated[
         bool, Option("--json", help="Print the scores as JSON, for programs.")
     ] = False,
@@ -93,14 +100,18 @@ def evaluate(
     """Answer every row of a data set under each method and its rounds, into Parquet records.
 
     A run that was cut off goes on where it stopped; a finished one is only read, also for fewer
-    methods. A row that cannot be reworded is left out of the methods that need it.
+    methods; a folder where another process is at work is refused at once. A row that cannot be
+    reworded is left out of the methods that need it.
     """
     from dataclasses import asdict
 
     from sci_book.data.catalogue import how_to_load, said_of_loading, settled
-    from sci_book.run import finished, method_sets
+    from sci_book.run import finished, lock, method_sets
+    from sci_book.run.parts import Part
 
     check_device(device)
+    part_of_run = Part.named(shard)
+    lock.check_free(part_of_run.folder(out))
     chosen = method_sets.named(methods)
     added = method_sets.rounds_named(rounds)
     part = {"limit": limit, "share": share, "validation": validation}
@@ -144,11 +155,17 @@ def evaluate(
         place = {"executor": executor, "workers": workers}
         try:
             records = runner.evaluate(
-                loaded, dataset, chosen, out, rounds=added, **decoding, **place
+                loaded, dataset, chosen, out, rounds=added, part=part_of_run, **decoding, **place
             )
         except KeyboardInterrupt:
             sentence = f"Stopped; every finished shard is kept in {out}."
             raise runner.Unfinished(sentence) from None
+        if records is None:
+            print(
+                f"{part_of_run.folder(out)}: this part is done; the records are read together "
+                f"when all {part_of_run.count} parts are."
+            )
+            return
         with runner.space(out):
             finished.note_finished(out, asked, records.stamp)
     _say_scores(records, ["base", *(method.name for method in chosen)], out, as_json)
@@ -159,14 +176,22 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 
     from sci_book.papers.oric import other_sets
     from sci_book.results.summary import summarise_run
-    from sci_book.run.log import LOG, first_message
+    from sci_book.run.conditions import unreadable
+    from sci_book.run.log import first_message, logs
 
     methods = list(dict.fromkeys(methods))
     summary = summarise_run(records, methods)
-    yes_no = {name: line for name in methods if (line := other_sets.recorded(records, name))}
+    asked = {name: (name, records.answered(name)) for name in methods}
+    for score in summary.scores:
+        if score.base:  # it is scored on fewer rows than the base
+            asked[f"base on {score.method}'s rows"] = "base", records.answered(score.method)
+    read = {head: other_sets.recorded(records, *of) for head, of in asked.items()}
+    yes_no = {head: line for head, line in read.items() if line}
+    messages = ", ".join(map(str, logs(out)))
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
-        said = {"records": str(out), **summary.as_json(), **({"yes/no": yes_no} if yes_no else {})}
+        said = {"records": str(out), **summary.as_json(), "unreadable": unreadable(records)}
+        said |= {"yes/no": yes_no} if yes_no else {}
         print(json_text(said, indent=1, ensure_ascii=False))
     else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
@@ -179,12 +204,14 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
         if left_out:
             print(f"  first row left out: {left_out}")
         if first or left_out:
-            print(f"  all of them: {out / LOG}")
+            print(f"  all of them: {messages}")
     if summary.failed == summary.rows:
-        said = f"the first: {first} All are in {out / LOG}" if first else f"see {out / LOG}"
+        said = f"the first: {first} All are in {messages}" if first else f"see {messages}"
         raise ValueError(f"no row could be answered; {said}")
     if not as_json:
         print(*summary.lines(), sep="\n")
+        if unread := unreadable(records):
+            print(f"  {unread}")
         for name, line in yes_no.items():
             score = {
                 key: f"{value:.1f}" if math.isfinite(value) else "—"

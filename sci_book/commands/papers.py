@@ -67,12 +67,38 @@ def probe(
     print(f"{out / edge.FILE}: {len(records.table):,} rows, {failed} with an error")
 
 
+ModelsOption = Annotated[
+    str | None,
+    Option(
+        "--models",
+        "--model",
+        help="Names separated by commas; by default those that have records there (of the "
+        f"committed ones {DEFAULT_PAIR}).",
+    ),
+]
+RecordsOption = Annotated[
+    Path,
+    Option(
+        help="A folder of records, a file `<name>.parquet` a model; or the records of one model: a "
+        "file, or the folder of a finished `sci evaluate`."
+    ),
+]
+
+
+def _models(named: str | None, records: Path) -> list[str]:
+    """The models that are named, or that have records at a place."""
+    from sci_book.papers.shared import parameters
+    from sci_book.results import places
+
+    if named is not None:
+        return parameters.names(named, "--models")
+    return places.models_at(resources.located(records), DEFAULT_PAIR.split(","))
+
+
 def claims(
     as_json: Annotated[bool, Option("--json", help="A JSON object, for programs.")] = False,
-    models: Annotated[
-        str, Option(help="Names separated by commas; their records are `<name>.parquet`.")
-    ] = DEFAULT_PAIR,
-    records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
+    models: ModelsOption = None,
+    records: RecordsOption = Path("data_manifests/records"),
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
     need_checkout("sci claims")
@@ -82,8 +108,8 @@ def claims(
     from sci_book.pipeline.claims import load_claims
     from sci_book.pipeline.pocket_data import draw_companions
 
+    subjects = chapters.subjects(_models(models, records), records)
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
-    subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
     if as_json:
@@ -101,24 +127,28 @@ def claims(
 
 
 def matrix(
-    models: Annotated[
-        str,
-        Option(
-            "--models",
-            "--model",
-            help="Names separated by commas; their records are `<name>.parquet`.",
-        ),
-    ] = DEFAULT_PAIR,
-    records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
+    models: ModelsOption = None,
+    records: RecordsOption = Path("data_manifests/records"),
     as_json: Annotated[bool, Option("--json", help="A JSON list of cells, for programs.")] = False,
 ) -> None:
-    """Set every method against the base on every probe of the papers, with what it costs."""
+    """Set every method against the base on every probe of the papers, with what it costs.
+
+    The records must hold such methods, or logits from which they are recomputed.
+    """
     need_checkout("sci matrix")
+    from sci_book.papers.shared import chapters
     from sci_book.pipeline import matrix
     from sci_book.pipeline.pocket_data import draw_companions
 
+    names = _models(models, records)
+    subjects = chapters.subjects(names, records)
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some probes read it
-    cells = matrix.cells([name.strip() for name in models.split(",")], records)
+    cells = matrix.cells(names, records)
+    without = [subject for subject in subjects if all(c.model != subject.name for c in cells)]
+    said = [f"{subject.path}: {matrix.why_empty(subject.records)}" for subject in without]
+    if not cells:
+        raise ValueError(" ".join(said))
+    print(*said, sep="\n", end="\n" if said else "", file=sys.stderr)
     if as_json:
         print(json_text(matrix.as_rows(cells), ensure_ascii=False, indent=1))
         return
@@ -130,15 +160,18 @@ def advise(
     run: Annotated[
         Path,
         Argument(
-            help="Folder of a finished `sci evaluate`, or a file of records, with the rounds V1, "
-            "V2, black and noise500 (`--rounds`); the conditions ask for V3 and noise400 too."
+            help="Folder of a finished `sci evaluate`, a file of records, or a folder of one, with "
+            "the rounds V1, V2, black and noise500 (`--rounds`); the conditions ask for V3 and "
+            "noise400 too."
         ),
     ],
 ) -> None:
     """Say what to expect of SCI on a model from its own rounds: conditions, gain, what to use."""
     from sci_book.papers.sci import advice, dial
+    from sci_book.results import places
     from sci_book.results.records import read_records
 
+    run = places.only_one(resources.located(run))
     records, folder = read_records(run), resources.FROZEN_RECORDS / "dial"
     missing = dial.missing(folder)
     frame = None if missing else dial.estimates(dial.samples_of(dial.read_dial(folder)))

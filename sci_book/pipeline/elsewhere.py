@@ -1,26 +1,37 @@
 """The book of a model, or data, of one's own: everything goes to a folder under `runs/`.
 
 What fails stops nothing else. A companion whose records cannot be made has pages that say so; a
-chapter that fails is a page that says where it stopped; all are named at the end.
+chapter that fails is a page that says where it stopped; all are named at the end, and the same
+command does those again, and no other.
+
+======================  ==========================================================================
+in the run's folder     what
+======================  ==========================================================================
+records, shards         the model's answers
+executed                the chapters as they ran; chapters that read others read these
+stamps, failures        what is done, and why something is not
+notebooks, book, …      what the book is rendered from
+======================  ==========================================================================
 """
 
 import gc
+import json
 import re
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
-from joblib import delayed
 
 from sci_book import resources
 from sci_book.data.catalogue import model_entry, model_name
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.paper import OWN, PaperSet
+from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
 from sci_book.pipeline.notebooks import (
     ChapterError,
@@ -29,26 +40,29 @@ from sci_book.pipeline.notebooks import (
     read_source,
     write_notebook,
 )
-from sci_book.pipeline.own_book import add_note, is_chosen, lay_out, papers_of
+from sci_book.pipeline.own_book import READ_ALL, add_note, is_chosen, lay_out, papers_of
 from sci_book.pipeline.pocket_data import paper_set
-from sci_book.pipeline.reproduce import Book, Failure
+from sci_book.pipeline.reproduce import Book, Failure, Step
+from sci_book.results.records import read_records
+from sci_book.run.conditions import unreadable
 from sci_book.run.preflight import (
     Memory,
     PreflightError,
     cache_bytes,
     check_fits,
-    duration,
     free_memory,
     gib,
     measure,
     samples,
     warm_up,
 )
-from sci_book.run.runner import default_workers
+from sci_book.run.progress import duration
 from sci_core.families.models import VisionLanguageModel, load_model
 
 IMPORTS = "import sci_book.pipeline.pocket_data, sci_book.papers.shared.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
+EXECUTED = "executed"
+"""The folder of the chapters as they ran."""
 A_CHAPTER, A_BOOK = 2.5, 12.0
 """Times as long as the imports: a chapter, which also computes and draws, and building the book."""
 
@@ -59,6 +73,7 @@ def reproduce_elsewhere(
     limit: int | None,
     dtype: str | None = None,
     papers: Collection[str] = tuple(PAPERS),
+    reading: Reading = USUAL,
 ) -> Book:
     """The book of another model or data set, under `runs/<name>/`.
 
@@ -68,6 +83,7 @@ def reproduce_elsewhere(
         limit: rows of each set, whole question groups; all if None.
         dtype: precision of the weights; if None, that of the model's manifest, or float32.
         papers: those whose records and chapters are made.
+        reading: new tokens, questions at a time and processes; by default each paper's own.
 
     Raises:
         PreflightError: the model does not fit into the memory that is free.
@@ -81,6 +97,7 @@ def reproduce_elsewhere(
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
+    parts += [f"{reading.max_new_tokens}tokens"] if reading.max_new_tokens else []
     folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
     chapters = [path for path in reproduce.chapter_sources() if is_chosen(path.stem, papers)]
@@ -91,10 +108,11 @@ def reproduce_elsewhere(
         loaded = load_model(source, dtype=precisions[source])
         unread = [questions for questions in sets if not questions.file(records, name).is_file()]
         if source == models[0] and unread:
-            _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[source], memory)
+            room = weights[source], memory
+            _say_what_it_takes(loaded, unread, reading, len(models), len(chapters), *room)
         for questions in sets:
             try:
-                questions.make(loaded, name, folder / "shards", records)
+                questions.make(loaded, name, folder / "shards", records, reading)
             except Exception as error:
                 if questions.paper == OWN:
                     raise
@@ -105,9 +123,43 @@ def reproduce_elsewhere(
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
+    said = _what_was_run(models, precisions, data, limit, papers)
+    for name in names if OWN in papers else ():
+        if unread := unreadable(read_records(records / f"{name}.parquet")):
+            said += f" {name} is {unread}"
+            print(f"{name} is {unread}", flush=True)
+
+    offered = offer(models, data, folder, papers)
+    failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
+    failures += _execute_all(chapters, folder, offered)
+    for made in ("notebooks", "_build"):  # with pages of papers now left out
+        shutil.rmtree(folder / made, ignore_errors=True)
+    for chapter in chapters:
+        page = folder / "notebooks" / f"{chapter.stem}.ipynb"
+        page.parent.mkdir(exist_ok=True)
+        shutil.copyfile(_executed(chapter, folder), page)
+        for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
+            note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
+            add_note(page, note)
+    explorer = {"models": names, "records": str(records), "data": data}
+    lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
+    return reproduce.with_book(folder, failures)
+
+
+def offer(
+    models: Sequence[str], data: str, folder: Path, papers: Collection[str]
+) -> dict[str, Any]:
+    """What every chapter of a run is offered; each takes the parameters that it declares.
+
+    Args:
+        models: checkpoint folders or hub ids.
+        folder: of the run.
+        papers: names of those that the run makes.
+    """
+    names, records = list(map(model_name, models)), folder / "records"
     mine = [records / f"{name}.parquet" for name in names]
     others = sorted(set(resources.RUNS.glob("*/records/*.parquet")) - set(mine))
-    offered = {
+    return {
         "models": names,
         "model": _path(models[0]),
         "also": names[1:],
@@ -115,20 +167,9 @@ def reproduce_elsewhere(
         "data": data,
         "records": str(records),
         "runs": [str(path) for path in (*mine, *others)],
-        "pages": str(folder / "notebooks"),
-        "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
+        "pages": str(folder / EXECUTED),
+        "papers": [PAPERS[paper].title for paper in papers],
     }
-    failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
-    failures += _execute_all(chapters, folder, offered)
-    for chapter in chapters:
-        for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
-            note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
-            add_note(folder / "notebooks" / f"{chapter.stem}.ipynb", note)
-    shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
-    said = _what_was_run(models, precisions, data, limit, papers)
-    explorer = {"models": names, "records": str(records), "data": data}
-    lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
-    return reproduce.with_book(folder, failures)
 
 
 def _dtype(model: str) -> str:
@@ -158,6 +199,7 @@ def _sets(
 def _say_what_it_takes(
     model: VisionLanguageModel,
     sets: Sequence[PaperSet],
+    reading: Reading,
     models: int,
     chapters: int,
     weights: int,
@@ -174,11 +216,13 @@ def _say_what_it_takes(
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
     for number, questions in enumerate(sets):
-        plan, rows = questions.plan(model), samples(questions.dataset)
+        plan, rows = questions.plan(model, reading), samples(questions.dataset)
         if number == 0:
             warm_up(plan, rows)
         pace = measure(plan, rows)
-        startup = questions.runs * imports if default_workers(model) > 1 else 0.0  # of processes
+        if reading.workers:
+            pace = pace._replace(workers=min(reading.workers, len(plan.shards)))
+        startup = questions.runs * imports if pace.workers > 1 else 0.0  # of processes
         seconds = models * (startup + pace.expected(questions.rows))
         total += seconds
         workers = max(workers, pace.workers)
@@ -210,7 +254,7 @@ def _say_what_it_takes(
 def _execute_all(
     chapters: Sequence[Path], folder: Path, offered: Mapping[str, object]
 ) -> list[str]:
-    """Execute chapters into the run's folder, a core each; which failed, and why.
+    """Execute the chapters that are not done yet, a core each; which failed, and why.
 
     What loads the model stays alone, for there may be no room for two, and so does a chapter that
     reads other pages.
@@ -219,29 +263,52 @@ def _execute_all(
     for chapter in chapters:
         known = set(parameter_names(read_source(chapter)))
         (alone if known & {"model", "checkpoints", "pages"} else together).append(chapter)
-    tasks = [delayed(_execute)(chapter, folder, offered) for chapter in together]
-    one_by_one = (_execute(chapter, folder, offered) for chapter in alone)
-    reasons: dict[str, str | None] = {}
-    for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
-        print(f"{stem}: {reason or 'done'}", flush=True)
-        reasons[stem] = reason
-    return [f"{path.stem}: {reasons[path.stem]}" for path in chapters if reasons[path.stem]]
+    failures = reproduce.run_steps(
+        [_chapter_step(chapter, folder, offered) for chapter in together], folder
+    )
+    for chapter in alone:
+        failures += reproduce.run_steps([_chapter_step(chapter, folder, offered)], folder)
+    return failures
 
 
-def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
-    """Execute a chapter into the run's folder; its name, and the reason if it failed.
+def _chapter_step(source: Path, folder: Path, offered: Mapping[str, object]) -> Step:
+    """One chapter of a run, executed into the run's folder.
 
-    The page of a chapter that failed gives the reason too.
+    It is done anew where its parameters, the code or the records of its own papers have changed.
     """
     known = parameter_names(read_source(source))
     parameters = {key: value for key, value in offered.items() if key in known}
-    page = folder / "notebooks" / f"{source.stem}.ipynb"
+    records, page = Path(str(offered["records"])), _executed(source, folder)
+    reads = [*reproduce.sources(), source]
+    papers = PAPERS if source.stem in READ_ALL else {OWN, *papers_of(source.stem)}
+    reads += [
+        file
+        for paper in papers
+        for file in sorted((records if paper == OWN else records / paper).glob("*.parquet"))
+    ]
+    reads += map(Path, parameters.get("runs", ()))
+    if "pages" in parameters:
+        reads += sorted(path for path in page.parent.glob("*.ipynb") if path != page)
+    work = partial(_execute, source, page, parameters)
+    return Step(source.stem, reads, [page], work, json.dumps(parameters, ensure_ascii=False))
+
+
+def _executed(source: Path, folder: Path) -> Path:
+    """Where a chapter lies as it ran."""
+    return folder / EXECUTED / f"{source.stem}.ipynb"
+
+
+def _execute(source: Path, page: Path, parameters: Mapping[str, object]) -> None:
+    """Execute a chapter. The page of one that fails gives the reason, too.
+
+    Raises:
+        ChapterError: a cell raised.
+    """
     try:
         execute(source, page, cwd=resources.NOTEBOOKS, parameters=parameters)
     except ChapterError as error:
         write_notebook(error.page, page)
-        return source.stem, Failure.of(error).noted(folder, source.stem)
-    return source.stem, None
+        raise
 
 
 def _what_was_run(

@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import figures
-from sci_book.papers.shared.chapters import Named, overall, row
+from sci_book.papers.shared.chapters import Named, model_names, overall, row
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.pipeline.claims import Claim, claimed, in_words, load_claims, margin_of, unit_of
@@ -35,9 +36,9 @@ class OfCompanion(NamedTuple):
     path: Path
 
 
-def named(models: Sequence[str], records: str | Path) -> list[OfCompanion]:
+def named(models: Names, records: str | Path) -> list[OfCompanion]:
     """The models of a companion's chapter, whether or not they have records."""
-    names = dict.fromkeys(Path(model).name for model in models)
+    names = dict.fromkeys(model_names(models))
     return [OfCompanion(name, located(records) / f"{name}.parquet") for name in names]
 
 

@@ -26,6 +26,7 @@ from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed, in_words
 from sci_book.pipeline.titles import title_of
 from sci_book.results.records import RecordsError
+from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
 
 CERTAIN = "by construction"
@@ -305,7 +306,10 @@ def _together(claim: Claim, judged: Sequence[tuple[str, Interval, str]]) -> str:
 
 
 def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
-    """The claim's parts with this model; none if it is not about it, or nothing is known of it."""
+    """The claim's parts with this model; none if it is not about it, or nothing is known of it.
+
+    So it is where the records hold answers alone, or not the methods and rounds that it asks for.
+    """
     if evidence is None:
         return ()
     if claim.about:
@@ -316,4 +320,7 @@ def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
             return ()
         if others:
             evidence = evidence.beside(others)
-    return PAPERS[claim.paper].measures[claim.measure](evidence, **claim.arguments)
+    try:
+        return PAPERS[claim.paper].measures[claim.measure](evidence, **claim.arguments)
+    except NotRecorded:
+        return ()

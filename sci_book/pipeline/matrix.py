@@ -25,6 +25,7 @@ from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.paper import OWN
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
@@ -32,7 +33,8 @@ from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
-from sci_book.results.records import RecordsError
+from sci_book.results.records import Records
+from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
 from sci_book.run.method_sets import EDITED
 from sci_core.methods import METHODS, Method
@@ -76,7 +78,7 @@ class Probe:
         }
         try:
             return PAPERS[self.paper].measures[self.measure](evidence, **filled)
-        except RecordsError:  # a method or a round that was not recorded
+        except NotRecorded:
             return []
 
 
@@ -131,7 +133,7 @@ def load_probes() -> list[Probe]:
     ]
 
 
-def cells(models: Sequence[str], records: str | Path) -> list[Cell]:
+def cells(models: Names, records: str | Path) -> list[Cell]:
     """Every cell of the matrix that the records fill.
 
     Args:
@@ -155,6 +157,17 @@ def cells(models: Sequence[str], records: str | Path) -> list[Cell]:
     ]  # fmt: skip
 
 
+def why_empty(records: Records) -> str:
+    """Why a model's records fill no cell, and what would."""
+    held = [method["name"] for method in records.stamp["methods"]]
+    return (
+        f"the records hold {', '.join(['the base', *held])}, in the rounds "
+        f"{', '.join(records.rounds)}, and no method that the matrix compares can be read off or "
+        f"recomputed from them. Decode {', '.join(AGAINST_BASE)} with `sci evaluate --methods "
+        "standard`, or keep logits with `--record logits`."
+    )
+
+
 def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:
     own = part.what.rpartition(", ")[2]
     label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
@@ -162,7 +175,7 @@ def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> 
     return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
 
 
-def sources(models: Sequence[str], records: str | Path) -> list[Path]:
+def sources(models: Names, records: str | Path) -> list[Path]:
     """The files that the matrix reads beside the models' own records."""
     subjects = named(models, records)
     trained = [

@@ -21,6 +21,9 @@ from sci_book.pipeline.notebooks import write_notebook
 from sci_book.pipeline.titles import title_of
 from sci_book.pipeline.verdicts import SCOREBOARD, load_index
 
+READ_ALL = (SCOREBOARD, "matrix")
+"""The book's own chapters that read the companions' records beside the models' own."""
+
 
 def chosen_papers(only: str | None, companions: bool = True) -> tuple[str, ...]:
     """The papers of a run, in the book's order.

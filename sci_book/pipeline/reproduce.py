@@ -1,7 +1,7 @@
 """The whole path, step by step: data, records, notebooks, book; no step twice for the same inputs.
 
 A step leaves a stamp under `runs/stamps`, the checksum of all it read and all it made, and is not
-done again while that fits.
+done again while that fits. The steps of a run of one's own leave theirs in that run's folder.
 """
 
 import json
@@ -74,20 +74,28 @@ class Step:
     name    of its stamp
     reads   the files and folders it rests on, and `makes` those it leaves
     work    done in a process of its own where several steps wait
+    told    what else it rests on, such as a chapter's parameters
     """
 
     name: str
     reads: Sequence[Path]
     makes: Sequence[Path]
     work: Callable[[], object]
+    told: str = ""
 
-    @property
-    def stamp(self) -> Path:
-        return resources.RUNS / "stamps" / self.name
+    def stamp(self, folder: Path) -> Path:
+        """Where its stamp lies, of a run in this folder."""
+        return folder / "stamps" / self.name
 
     def state(self) -> str:
-        """The checksum of all it read and made."""
-        return checksum(path for path in (*self.reads, *self.makes) if path.exists())
+        """The checksum of all it read and made, and what it was told."""
+        files = checksum(path for path in (*self.reads, *self.makes) if path.exists())
+        return f"{files} {self.told}".rstrip()
+
+    def is_done(self, folder: Path) -> bool:
+        """Whether it was done with just these files, which are as it left them."""
+        stamp, made = self.stamp(folder), all(path.exists() for path in self.makes)
+        return made and stamp.is_file() and stamp.read_text(encoding="utf-8") == self.state()
 
     def do(self) -> tuple["Step", "Failure | None"]:
         """Do it; with it, what failed in words, for an error may not cross processes."""
@@ -118,26 +126,32 @@ class Failure(NamedTuple):
         return self.reason
 
 
-def run_steps(steps: Iterable[Step]) -> list[str]:
+def run_steps(steps: Iterable[Step], folder: Path | None = None) -> list[str]:
     """Do the steps whose stamp does not say that they were done with just these files.
 
     They must not rest on each other: several are done at a time, a core each. One that fails stops
-    no other; the sentences that come back name those.
+    no other; the sentences that come back, in the order of the steps, name those.
+
+    Args:
+        folder: of the run, for its stamps and failures; `runs` if None.
     """
-    failures = []
+    folder = folder or resources.RUNS
+    failed: dict[str, str] = {}
     waiting = []
+    steps = list(steps)
     for step in steps:
-        if step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state():
+        if step.is_done(folder):
             print(f"{step.name}: done before", flush=True)
         else:
+            step.stamp(folder).unlink(missing_ok=True)
             waiting.append(step)
     for step, failure in on_every_core([delayed(step.do)() for step in waiting]):
         if failure:
-            failures.append(f"{step.name}: {failure.noted(resources.RUNS, step.name)}")
-            print(failures[-1], flush=True)
+            failed[step.name] = f"{step.name}: {failure.noted(folder, step.name)}"
         else:
-            write_whole(step.stamp, step.state().encode())
-    return failures
+            write_whole(step.stamp(folder), step.state().encode())
+        print(failed.get(step.name, f"{step.name}: done"), flush=True)
+    return [failed[step.name] for step in steps if step.name in failed]
 
 
 def at_a_time(count: int) -> int:
@@ -231,7 +245,7 @@ def record_steps(full: bool) -> list[Step]:
         name = f"{title}, {share}"
         report = resources.RUNS / "pocket" / f"{name}.txt"
         work = partial(check_records, checkpoint, file, report, full=full)
-        steps.append(Step(name, [*_sources(), checkpoint, *drawn], [report], work))
+        steps.append(Step(name, [*sources(), checkpoint, *drawn], [report], work))
     return steps
 
 
@@ -240,11 +254,12 @@ def chapter_step(source: Path) -> Step:
     target = source.with_suffix(".ipynb")
     pages = [chapter.with_suffix(".ipynb") for chapter in chapter_sources() if chapter != source]
     work = partial(execute, source, target, cwd=resources.NOTEBOOKS)
-    reads = [*_sources(), resources.CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
+    reads = [*sources(), resources.CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
     return Step(source.stem, reads, [target], work)
 
 
-def _sources() -> list[Path]:
+def sources() -> list[Path]:
+    """The files and folders that every chapter rests on: code, manifests, results, versions."""
     return [*CODE, resources.MANIFESTS, resources.RESULTS, *resources.LOCKS]
 
 

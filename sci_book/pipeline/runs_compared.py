@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared import chapters, figures, parameters
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.records import Records, read_records
@@ -65,17 +66,18 @@ class Run:
         return self.records.frame["group"].to_numpy(dtype=object)
 
 
-def load(paths: Sequence[str]) -> list[Run]:
+def load(paths: Names) -> list[Run]:
     """The runs at these paths, relative to where the reader is or to the repository.
 
     Raises:
         ValueError: no path, or one given twice.
         RecordsError: a path without the records of a finished run.
     """
+    paths = parameters.names(paths, "runs")
     places = [located(path) for path in paths]
     if not places or len({place.resolve() for place in places}) < len(places):
         raise ValueError(
-            f"runs is {list(paths)}; expected one or more different files of records, or folders "
+            f"runs is {paths}; expected one or more different files of records, or folders "
             "of finished runs."
         )
     loaded = [(place, read_records(place)) for place in places]

@@ -43,10 +43,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sci_book.files import json_text, write_whole
-from sci_book.results.stamps import RecordsError
+from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
+PARTS = "part-*-of-*"
+"""Folders, below that of a run, of the commands that shared it (`run.parts`)."""
 SHARD = re.compile(r"shard-(\d{5})-of-(\d{5})\.parquet")
 _NODE = pa.struct(
     [
@@ -231,7 +233,7 @@ class Records:
     def _policy(self, name: str) -> str:
         name = "original" if name == "base" else name
         if name not in self.policies:
-            raise RecordsError(
+            raise NotRecorded(
                 f"These records hold no answers of {name!r}; they hold {', '.join(self.policies)}. "
                 "Ask for one of these, recompute it from the nodes, or evaluate again with it (a "
                 "round by `--rounds`)."
@@ -318,8 +320,10 @@ def read_records(path: str | Path) -> Records:
 
 
 def shard_files(out: Path) -> list[Path]:
-    """The shards in a run's folder, in order; a file of any other name is none of them."""
-    return sorted(file for file in out.glob("shard-*.parquet") if SHARD.fullmatch(file.name))
+    """The shards in a run's folder and its parts', in order; a file of any other name is none."""
+    files = [*out.glob(f"{PARTS}/shard-*.parquet"), *out.glob("shard-*.parquet")]
+    by_name = {file.name: file for file in files if SHARD.fullmatch(file.name)}
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def shards_of(folder: Path) -> int | None:

@@ -16,7 +16,8 @@ import pandas as pd
 import torch
 
 from sci_book.data.answers import rules as answers
-from sci_book.results.records import Records, RecordsError
+from sci_book.results.records import Records
+from sci_book.results.stamps import NotRecorded
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import Method
 from sci_core.scoring import scores
@@ -43,12 +44,12 @@ class Replay:
         answer: [nodes, kept] the place, among all answers, of the one that a token ends in; `known`
             whether that answer is known; `truth` [rows] the place of the right answer, or -1.
 
-    Raises RecordsError for records that hold answers alone.
+    Raises NotRecorded for records that hold answers alone.
     """
 
     def __init__(self, records: Records):
         if records.ok.any() and not len(records.nodes.row):
-            raise RecordsError(
+            raise NotRecorded(
                 f"The records of {records.stamp['model']} hold answers alone, and no logits to "
                 "recompute a method from. Make records with logits by `sci evaluate`."
             )
@@ -98,7 +99,7 @@ class Replay:
                  and `known` is False.
 
         Raises:
-            RecordsError: if the method needs a round that was not recorded.
+            NotRecorded: if the method needs a round that was not recorded.
         """
         slots, proven = self.choose(method)
         answered = self.root >= 0
@@ -130,7 +131,7 @@ class Replay:
         names = self._records.rounds
         missing = [name for name in method.rounds if name not in names]
         if missing:
-            raise RecordsError(
+            raise NotRecorded(
                 f"{method.name} needs the round(s) {', '.join(missing)}; these records hold "
                 f"{', '.join(names)}. Evaluate again with a method that uses them."
             )

@@ -15,6 +15,10 @@ class RecordsError(ValueError):
     """Records are missing, unfinished, of another schema, or of another run."""
 
 
+class NotRecorded(RecordsError):
+    """The records are whole, and do not hold what is asked of them: a method, a round, logits."""
+
+
 def check_stamp(recorded: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:
     """Refuse records that another run would not have made.
 

@@ -22,6 +22,7 @@ Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
 Fit = Any  # statsmodels' RegressionResults, which is imported only where it is used
 REPLICATES = 10_000
+FEW = 20  # clusters, of which equal draws are no certainty
 _FAR_OUT = 0.995  # of one interval among ten; beyond, 10,000 draws leave under 25 on either side
 _MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
 _AT_A_TIME = 2_000_000  # clusters drawn at a time, to fit the processor's cache
@@ -90,6 +91,9 @@ def resample(
 ) -> Interval:
     """A statistic of sums over rows with a percentile interval, clusters drawn with replacement.
 
+    Of fewer than `FEW` clusters that are all alike every draw is alike, too, and says nothing of
+    how sure the estimate is: there are no bounds.
+
     Args:
         columns: `[quantities, rows]`, finite; `n` of the result is their number of rows.
         statistic: takes sums `[quantities, ...]` and returns the statistic `[...]`, NaN where it
@@ -109,6 +113,8 @@ def resample(
         estimates = statistic(drawn)
         estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
+    if low == high and sums.shape[1] < FEW:
+        low = high = np.nan
     return Interval(float(estimate), float(low), float(high), columns.shape[1], sums.shape[1])
 
 

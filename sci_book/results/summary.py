@@ -35,6 +35,7 @@ class Score:
     cut          answers that reached their limit of new tokens (`limits`, by count)
     left_out     rows that a round of the method cannot ask, since they cannot be reworded
     categories   `Share` by category, in the order of the data
+    base         the base on the same rows, where it has more of its own; and by category
     """
 
     method: str
@@ -45,9 +46,13 @@ class Score:
     left_out: int
     limits: tuple[int, ...] = ()
     categories: Mapping[str, Share] = field(default_factory=dict)
+    base: Share | None = None
+    base_categories: Mapping[str, Share] = field(default_factory=dict)
 
     def __str__(self) -> str:
         sentence = f"{Share(self.right, self.rows)} right of {self.rows:,}"
+        if self.base:
+            sentence += f" (the base on these rows:{self.base})"
         if self.unknown:
             sentence += f", {self.unknown:,} unknown"
         if self.cut:
@@ -80,14 +85,16 @@ class Summary:
         names = list(self.scores[0].categories)
         if len(names) > 1 and len(self.scores) <= MOST_COLUMNS:
             wide = max(len("category"), *map(len, names))
-            columns = [max(7, len(score.method)) for score in self.scores]
-            heads = (f"{s.method:>{w}}" for s, w in zip(self.scores, columns, strict=True))
+            columns: dict[str, Mapping[str, Share]] = {}
+            for score in self.scores:
+                if score.base:
+                    columns[f"base on {score.method}'s rows"] = score.base_categories
+                columns[score.method] = score.categories
+            widths = {head: max(7, len(head)) for head in columns}
+            heads = (f"{head:>{width}}" for head, width in widths.items())
             lines += ["", f"  {'category':{wide}}  {'  '.join(heads)}"]
             for name in names:
-                shares = (
-                    f"{s.categories[name]!s:>{w}}"
-                    for s, w in zip(self.scores, columns, strict=True)
-                )
+                shares = (f"{columns[head][name]!s:>{widths[head]}}" for head in columns)
                 lines.append(f"  {name:{wide}}  {'  '.join(shares)}")
         elif len(names) > 1:
             lines.append(f"  {len(names)} categories: `--json` has their scores")
@@ -143,11 +150,8 @@ def split_sentence(count: int, rows: int) -> str:
 
 def _score(records: Records, name: str) -> Score:
     answered, correct, cut = records.answered(name), records.correct(name), records.cut(name)
-    labels = _categories(records)
-    shares = {}
-    for label in dict.fromkeys(labels):
-        chosen = answered & (labels == label)
-        shares[label] = Share(int(correct[chosen].sum()), int(chosen.sum()))
+    fewer = bool((records.answered("base") & ~answered).any())
+    base = records.correct("base")
     return Score(
         name,
         int(correct[answered].sum()),
@@ -156,8 +160,19 @@ def _score(records: Records, name: str) -> Score:
         int(cut.sum()),
         int(records.left_out(name).sum()),
         tuple(sorted({int(limit) for limit in records.limits[cut]})),
-        shares,
+        _by_category(records, correct, answered),
+        _share(base, answered) if fewer else None,
+        _by_category(records, base, answered) if fewer else {},
     )
+
+
+def _share(correct: np.ndarray, rows: np.ndarray) -> Share:
+    return Share(int(correct[rows].sum()), int(rows.sum()))
+
+
+def _by_category(records: Records, correct: np.ndarray, rows: np.ndarray) -> dict[str, Share]:
+    labels = _categories(records)
+    return {label: _share(correct, rows & (labels == label)) for label in dict.fromkeys(labels)}
 
 
 def _categories(records: Records) -> np.ndarray:

@@ -7,6 +7,7 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,14 @@ from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, cluster_bootstrap
 
 CONDITIONS = PAPER / "conditions.yaml"
+
+READABLE = "readable"
+"""A condition beside the registered ones: the answers of every round can be read."""
+MOST_UNKNOWN = 5.0
+"""Percent of a round's answers that no rule reads, at most. An unknown answer equals nothing, so
+that each counts as one that the round has changed."""
+
+_Z2 = NormalDist().inv_cdf(0.975) ** 2
 
 State = Literal["met", "not met", "undecided"]
 BASE_BESIDE = {
@@ -98,6 +107,43 @@ def state(interval: Interval, condition: Mapping, least_rows: int) -> State:
         inside = -within <= interval.low and interval.high <= within
         outside = interval.low > within or interval.high < -within
     return "met" if inside else "not met" if outside else "undecided"
+
+
+def readable(records: Records) -> pd.DataFrame:
+    """How many answers of each round no rule reads, a row each: `input`, its interval and `state`.
+
+    Of all rows without an error, in percent. *not met* whatever the number of rows, if the interval
+    lies above `MOST_UNKNOWN`; *met* on `least_rows` rows or more.
+    """
+    least_rows, lines = load_conditions()["least_rows"], []
+    clusters = records.frame["group"].to_numpy()[records.ok]
+    for name in records.rounds:
+        unknown = np.equal(records.parsed(name)[records.ok], None).astype(float)
+        interval = cluster_bootstrap(unknown, clusters)
+        if interval.n and np.isnan(interval.low):  # few, and all alike: Wilson's of none, or of all
+            far = _Z2 / (interval.clusters + _Z2)
+            ends = (1 - far, 1.0) if interval.estimate else (0.0, far)
+            interval = interval._replace(low=ends[0], high=ends[1])
+        percent = interval.times(100)
+        met = percent.high <= MOST_UNKNOWN and percent.n >= least_rows
+        word: State = "not met" if percent.low > MOST_UNKNOWN else "met" if met else "undecided"
+        values = dict(zip(("estimate", "low", "high", "n"), percent[:4], strict=True))
+        lines.append({"id": READABLE, "input": name, **values, "state": word})
+    return pd.DataFrame(lines)
+
+
+def unreadable(records: Records) -> str:
+    """What a reader must know of answers that no rule reads; "" unless the condition is not met."""
+    table = readable(records)
+    if overall(table) != "not met":
+        return ""
+    wrong = table[table["state"] == "not met"]
+    shares = ", ".join(f"{line.input} {line.estimate:.0f} %" for line in wrong.itertuples())
+    return (
+        f"not readable: no rule reads {shares} of the answers (at most {MOST_UNKNOWN:.0f} % are "
+        "allowed). Such an answer is wrong, equals no other, and counts as changed by every "
+        "rewording. Read some; more new tokens may help."
+    )
 
 
 def named(conditions: pd.DataFrame) -> str:

@@ -8,6 +8,7 @@ shard-K-of-N.parquet    the records of a shard; there or not there, never half
 *.parquet.damaged       a shard that something else cut or changed, set aside and made anew
 log.jsonl               a line a shard and attempt: timings, messages of bad samples, failures
 lock                    the process at work here; the system lifts the lock when that process ends
+part-I-of-N             the same files, of the I-th of N commands that share the run (`--shard`)
 ======================  ==========================================================================
 """
 
@@ -15,27 +16,27 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sci_book.files import TEMPORARY, json_text, write_whole
-from sci_book.results.records import Records, read_records, shard_files, shards_of
+from sci_book.results.records import PARTS, Records, read_records, shard_files, shards_of
 from sci_book.results.stamps import RecordsError, check_stamp, covers
 from sci_book.run.layout import Plan
+from sci_book.run.lock import held
 from sci_book.run.log import cut_half_line
+from sci_book.run.parts import WHOLE, Part
 
 # What a stamp that does not say it means.
 UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 
-def missing_shards(plan: Plan, out: Path) -> list[int]:
-    """The shards that are not written yet, in order."""
+def missing_shards(plan: Plan, out: Path, part: Part = WHOLE) -> list[int]:
+    """The shards of a part of the run that are not written yet, in order."""
     present = {file.name for file in shard_files(out)}
-    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in present]
+    return [k for k in part.of(len(plan.shards)) if plan.path(out, k).name not in present]
 
 
 def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
@@ -44,12 +45,12 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     Raises:
         RecordsError: naming every field of the stamp that differs.
     """
-    recorded = _recorded_stamp(out)
-    if recorded is not None:
+    stamps = _stamps(out)
+    for recorded in stamps:
         # What that run says of itself and this one does not (a quantisation, pixel limits) differs.
         expected = {**dict.fromkeys(recorded), **UNSAID, **stamp}
         check_stamp({**UNSAID, **recorded}, expected, str(out))
-    elif shard_files(out):
+    if shard_files(out) and not stamps:
         raise RecordsError(
             f"{out} holds shards and no stamp.json, and none of them can be read. Delete them, or "
             "use another folder."
@@ -58,10 +59,10 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
 
 def holds(out: Path, stamp: Mapping[str, Any]) -> bool:
     """Whether a finished run in `out` has all answers of this one: the same, or of more methods."""
-    shards, recorded = shard_files(out), _recorded_stamp(out)
-    if recorded is None or not shards or len(shards) != shards_of(out):
+    shards, stamps = shard_files(out), _stamps(out)
+    if not stamps or not shards or len(shards) != shards_of(out):
         return False
-    return covers(recorded, stamp)
+    return all(covers(recorded, stamp) for recorded in stamps)
 
 
 def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
@@ -76,7 +77,8 @@ def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
         return read_records(out)
     except RecordsError:
         damaged = [file for file in shard_files(out) if _stamp_of(file) is None]
-        if not damaged or _recorded_stamp(out) != json.loads(json_text(stamp)):
+        own = json.loads(json_text(stamp))
+        if not damaged or any(recorded != own for recorded in _stamps(out)):
             raise
     with held(out):
         for file in damaged:
@@ -86,10 +88,10 @@ def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
     return None
 
 
-def _recorded_stamp(out: Path) -> dict[str, Any] | None:
-    """Whose run a folder holds, by its stamp.json; by its shards, if that is lost or damaged."""
-    by_file = _stamp_file(out)
-    return by_file or next(filter(None, map(_stamp_of, shard_files(out))), None)
+def _stamps(out: Path) -> list[dict[str, Any]]:
+    """What the run in a folder is, and each part of it; by a shard, if no stamp.json can be read."""
+    known = [stamp for place in (out, *sorted(out.glob(PARTS))) if (stamp := _stamp_file(place))]
+    return known or list(filter(None, map(_stamp_of, shard_files(out))))[:1]
 
 
 def _stamp_file(out: Path) -> dict[str, Any] | None:
@@ -106,31 +108,6 @@ def _stamp_of(shard: Path) -> dict[str, Any] | None:
         return dict(read_records(shard).stamp)
     except RecordsError:
         return None
-
-
-@contextmanager
-def held(out: Path) -> Iterator[None]:
-    """Keep every other run out of a folder. The lock ends with the process, however that ends.
-
-    Raises:
-        RecordsError: if another run is at work there; names its process.
-    """
-    import fcntl  # which Windows has not; records can be read there all the same
-
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "lock").open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise RecordsError(
-                f"Another run is at work in {out} ({file.read().strip() or 'it just began'}). "
-                "Wait until it ends, or use another folder."
-            ) from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        yield
 
 
 def claim(out: Path, stamp: Mapping[str, Any]) -> None:

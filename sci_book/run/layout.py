@@ -104,8 +104,13 @@ def make_plan(
     record: Kept = "logits",
     rounds: Sequence[str] = (),
     shards: int | None = None,
+    parts: int = 1,
 ) -> Plan:
-    """Lay out the shards and the stamp of a run, as `runner.evaluate`; nothing is decoded."""
+    """Lay out the shards and the stamp of a run, as `runner.evaluate`; nothing is decoded.
+
+    Args:
+        parts: how many commands share the run, each of which is given a shard if there are enough.
+    """
     check_choice("noise", noise, get_args(Noise))
     check_choice("record", record, get_args(Kept))
     if max_new_tokens is not None and max_new_tokens < 1:
@@ -153,7 +158,7 @@ def make_plan(
     }
     blocks = _blocks(dataset, model, batch_size, sizes)
     single = [[batch] for block in blocks for batch in block]
-    count = min(shards or max(len(blocks), FEWEST_SHARDS), len(single))
+    count = min(shards or max(len(blocks), FEWEST_SHARDS, parts), len(single))
     units = blocks if count <= len(blocks) else single
     ends = [k * len(units) // count for k in range(count + 1)]
     dealt = [units[first:end] for first, end in pairwise(ends)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sci_book.files import json_text
+from sci_book.results.records import PARTS
 
 LOG = "log.jsonl"
 
@@ -25,8 +26,8 @@ def append(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
 
 def first_message(out: Path, kind: Literal["errors", "left out"]) -> str:
     """The first message of a kind; "" where there is none, or no log."""
-    file = out / LOG
-    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+    lines = (line for file in logs(out) for line in file.read_text(encoding="utf-8").splitlines())
+    for line in lines:
         try:
             messages = json.loads(line).get(kind)
         except ValueError:  # half a line, of a run that was killed as it wrote
@@ -34,6 +35,12 @@ def first_message(out: Path, kind: Literal["errors", "left out"]) -> str:
         if messages:
             return messages[0]
     return ""
+
+
+def logs(out: Path) -> list[Path]:
+    """The logs of a run that are there: its own, and those of its parts."""
+    own = [out / LOG] if (out / LOG).is_file() else []
+    return [*own, *sorted(out.glob(f"{PARTS}/{LOG}"))]
 
 
 def cut_half_line(out: Path) -> None:

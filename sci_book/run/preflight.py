@@ -164,11 +164,3 @@ def _slots(plan: Plan, row: Row) -> tuple[int, int]:
 def gib(count: int) -> str:
     """Bytes for a reader."""
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
-
-
-def duration(seconds: float) -> str:
-    """A time for a reader, in the unit that suits it."""
-    for unit, length in (("h", 3600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.1f} {unit}"
-    return f"{seconds:.0f} s"

@@ -21,6 +21,8 @@ from sci_book.results.records import Records, read_records, shards_of
 from sci_book.run import folder, log
 from sci_book.run.executors import Executor, Inline, Processes
 from sci_book.run.layout import SMALL_MODEL, TOP, Kept, Plan, make_plan
+from sci_book.run.lock import held
+from sci_book.run.parts import WHOLE, Part
 from sci_book.run.progress import Progress
 from sci_book.run.shards import Batch, Done
 from sci_core.engine.ahead import leave_if_reading_the_script
@@ -57,7 +59,8 @@ def evaluate(
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
     progress: bool = True,
-) -> Records:
+    part: Part = WHOLE,
+) -> Records | None:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
     A run that was cut off goes on where it stopped; a finished one is only read, and so is one of
@@ -83,6 +86,11 @@ def evaluate(
         workers: each has the model on one torch thread; by default one a core for a small model on
             the processor, otherwise 1. Ray's default is all that its cluster has room for.
         progress: show a bar with the remaining time on a terminal, plain lines elsewhere.
+        part: of several commands that share the run in `out`, on as many machines as one likes:
+            this one's shards alone are evaluated, in a folder of their own below `out`.
+
+    Returns:
+        the records; None while shards of other parts are missing.
 
     Raises:
         RecordsError: if `out` holds records of another run, or another run is at work there.
@@ -110,47 +118,62 @@ def evaluate(
         record=record,
         rounds=rounds,
         shards=shards_of(out) or shards,
+        parts=part.count,
     )
-    if folder.holds(out, plan.stamp):
+    for _ in range(2):  # again where a damaged shard was set aside
+        if not folder.holds(out, plan.stamp):
+            folder.check_owner(out, plan.stamp)
+            _fill(plan, chosen, out, part, dataset.name, progress)
+            if part != WHOLE and folder.missing_shards(plan, out):
+                return None
         records = folder.read_or_set_aside(out, plan.stamp)
-    else:
-        folder.check_owner(out, plan.stamp)
-        _fill(plan, chosen, out, dataset.name, progress)
-        records = folder.read_or_set_aside(out, plan.stamp)
-    if records is not None:
-        return records
-    _fill(plan, chosen, out, dataset.name, progress)
+        if records is not None:
+            return records
     return read_records(out)
 
 
-def _fill(plan: Plan, executor: Executor, out: Path, name: str, show: bool) -> None:
-    """Evaluate what the folder of a run lacks."""
-    if folder.missing_shards(plan, out):
-        with space(out), folder.held(out):
-            folder.claim(out, plan.stamp)
-            _run(plan, executor, out, f"{plan.stamp['model']} on {name}", show)
+def _fill(plan: Plan, executor: Executor, out: Path, part: Part, name: str, show: bool) -> None:
+    """Evaluate what the folder of a run lacks of a part."""
+    if folder.missing_shards(plan, out, part):
+        own = part.folder(out)
+        what = f"{plan.stamp['model']} on {name}"
+        what += f", part {part.number} of {part.count}" if part != WHOLE else ""
+        with space(out), held(own):
+            folder.claim(own, plan.stamp)
+            missing = folder.missing_shards(plan, out, part)
+            _run(plan, executor, own, part.of(len(plan.shards)), missing, what, show)
 
 
-def _run(plan: Plan, executor: Executor, out: Path, what: str, show: bool) -> None:
-    """Evaluate and write what is missing in a folder that is held."""
-    missing = folder.missing_shards(plan, out)
-    sizes = [sum(map(len, shard)) for shard in plan.shards]
+def _run(
+    plan: Plan,
+    executor: Executor,
+    out: Path,
+    shards: Sequence[int],
+    missing: Sequence[int],
+    what: str,
+    show: bool,
+) -> None:
+    """Evaluate and write those of some shards that are missing, in a folder that is held."""
+    sizes = {shard: sum(map(len, plan.shards[shard])) for shard in shards}
     waiting, tries, set_aside = deque(missing), Counter[int](), dict[int, str]()
     decoded = Counter[int]()  # rows by shard that the bar already counts
-    done = sum(sizes) - sum(sizes[shard] for shard in missing)
+    total = sum(sizes.values())
+    done = total - sum(sizes[shard] for shard in missing)
     with (
-        Progress(sum(sizes), done, what, show, plan.stamp["batch_size"]) as bar,
+        Progress(total, done, what, show, plan.stamp["batch_size"]) as bar,
         closing(executor.run(plan, waiting)) as events,
     ):
         for event in events:
             if isinstance(event, Batch):
                 decoded[event.shard] += event.rows
-                bar.advance(event.rows)
+                bar.advance(event.rows, event.seconds, event.worker)
             elif isinstance(event, Done):
                 write_whole(plan.path(out, event.shard), event.content)
                 log.append(out, event.shard, event.report)
                 bar.read(event.report["readings"], event.report["spared"])
-                bar.advance(sizes[event.shard] - decoded.pop(event.shard, 0))
+                # All of its rows, where nothing was heard of the batches (Ray).
+                rest = sizes[event.shard] - decoded.pop(event.shard, 0)
+                bar.advance(rest, event.report["seconds"], event.report["worker"])
             else:
                 tries[event.shard] += 1
                 bar.advance(-decoded.pop(event.shard, 0))
@@ -163,7 +186,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, show: bool) -> No
     if set_aside:
         first = min(set_aside)
         raise Unfinished(
-            f"{len(set_aside)} of {len(plan.shards)} shards failed {MOST_TRIES} times and are set "
+            f"{len(set_aside)} of {len(shards)} shards failed {MOST_TRIES} times and are set "
             f"aside, the first shard {first} ({set_aside[first]}); {out / log.LOG} has all. The "
             "other shards are written."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -32,10 +34,12 @@ SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
 
 class Batch(NamedTuple):
-    """So many rows of a shard have been decoded."""
+    """So many rows of a shard have been decoded, in so many seconds, by a worker."""
 
     shard: int
     rows: int
+    seconds: float
+    worker: str
 
 
 class Done(NamedTuple):
@@ -88,16 +92,19 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
         began = time.perf_counter()
         before = replace(plan.readings)
         rows, errors, left_out = [], [], []
+        worker = f"process {os.getpid()} on {socket.gethostname()}"
         for batch in batches:
+            started = time.perf_counter()
             evaluated = evaluate_rows(plan, batch)
             rows += evaluated.records
             errors += evaluated.errors
             left_out += evaluated.left_out
-            yield Batch(shard, len(batch))
+            yield Batch(shard, len(batch), time.perf_counter() - started, worker)
         content = shard_bytes(plan, rows)
         store = plan.prefixes
         report = {
             "seconds": round(time.perf_counter() - began, 3),
+            "worker": worker,
             "readings": plan.readings.done - before.done,
             "spared": plan.readings.spared - before.spared,
             "prefixes of this process so far": {

@@ -13,6 +13,7 @@ import traceback
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import jaxtyping
 import matplotlib.pyplot as plt
@@ -29,8 +30,9 @@ from sci_book.papers.edge import run
 from sci_book.papers.metara.chapters import gallery
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
-from sci_book.pipeline import notebooks
+from sci_book.pipeline import elsewhere, notebooks
 from sci_book.pipeline.notebooks import parameter_names
+from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen
 from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.pipeline.reproduce import chapter_sources
 from sci_book.resources import NOTEBOOKS
@@ -132,26 +134,27 @@ def _few(dataset, limit):
     return replace(dataset, rows=tuple(kept))
 
 
-def parameters(folder, name):
+def parameters(folder, name, papers=tuple(PAPERS)):
     """What `sci reproduce` offers to every chapter."""
     return {
-        "models": [name],
-        "model": str(folder / name),
-        "also": [],
-        "checkpoints": [str(folder / name)],
-        "data": "pocket",
-        "records": str(folder / "records"),
-        "runs": [str(folder / "records" / f"{name}.parquet")],
-        "pages": str(folder / "notebooks"),
+        **elsewhere.offer([str(folder / name)], "pocket", folder, papers),
+        "runs": [str(folder / "records" / f"{name}.parquet")],  # and none of other runs here
         "rows_each": 1,  # of the cost chapter, which reads them with the model itself
     }
 
 
-def page(source, folder, name):
+def as_text(offered, place):
+    """The same, each list as the text that papermill makes of what is typed: `-p models mine`."""
+    forms = (lambda listed: ", ".join(listed), json.dumps, str, list)
+    form = forms[place % len(forms)]
+    return {key: form(value) if type(value) is list else value for key, value in offered.items()}
+
+
+def page(source, folder, name, offered):
     """Execute a chapter into `folder`, or raise what a cell raised, naming the cell."""
     notebook = deepcopy(read_source(source))
     known = parameter_names(notebook)
-    given = {key: value for key, value in parameters(folder, name).items() if key in known}
+    given = {key: value for key, value in offered.items() if key in known}
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.reset()
     shell.display_formatter.active_types = shell.display_formatter.format_types  # HTML too
@@ -177,7 +180,7 @@ def page(source, folder, name):
         if result.result is not None:  # the cell's last line
             data, _ = shell.display_formatter.format(result.result)
             cell.outputs.append(nbformat.v4.new_output("display_data", data))
-    target = folder / "notebooks" / f"{source.stem}.ipynb"
+    target = Path(offered["pages"]) / f"{source.stem}.ipynb"
     target.parent.mkdir(exist_ok=True)
     nbformat.write(notebook, target)
     return notebook
@@ -224,9 +227,10 @@ def test_the_models_are_what_they_are_said_to_be(models):
 @pytest.mark.parametrize(("stem", "name"), CASES)
 def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
+    offered = as_text(parameters(models[name], name), list(SOURCES).index(stem))
     if "pages" in parameter_names(read_source(SOURCES[stem])):
-        _fill(models[name] / "notebooks", stem)
-    said = texts(page(SOURCES[stem], models[name], name))
+        _fill(Path(offered["pages"]), stem, PAPERS)
+    said = texts(page(SOURCES[stem], models[name], name, offered))
     assert not re.search(r"\b(nan|NaN|inf|None)\b", said)
     # One predicts from the book's own trainings, the other has the time that was taken of them.
     if stem not in ("prediction", "table07_cost"):
@@ -237,9 +241,75 @@ def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
         assert none == missing.get(name, ["biased", "sensitive"])
 
 
-def _fill(pages, stem):
-    """Committed pages in place of those that no test has made yet, for the page that reads all."""
+def _fill(pages, stem, papers):
+    """Committed pages of some papers in place of those that no test has made yet."""
     pages.mkdir(exist_ok=True)
     for source in chapter_sources():
-        if source.stem != stem and not (pages / f"{source.stem}.ipynb").is_file():
+        made = source.stem == stem or (pages / f"{source.stem}.ipynb").is_file()
+        if is_chosen(source.stem, papers) and not made:
             shutil.copy(source.with_suffix(".ipynb"), pages)
+
+
+COMBINATIONS = {
+    "ONLY=sci": ("sci", True, "always-right", "logits"),
+    "COMPANIONS=0": (None, False, "rubbish", "logits"),
+    "COMPANIONS=0, answers": (None, False, "of-habit", "answers"),
+    "ONLY=sci,oric": ("sci,oric", True, "of-habit", "logits"),
+    "ONLY=metara,sci": ("metara,sci", True, "rubbish", "answers"),
+    "ONLY=sci,cvqa,edge": ("sci,cvqa,edge", True, "always-wrong", "logits"),
+    "all, answers": (None, True, "rubbish", "answers"),
+}
+
+
+def copied(folder, name, papers, kept, target):
+    """A model's records of some papers in another folder, perhaps as answers alone."""
+    for paper in papers:
+        place = Path("records") / ("" if paper == OWN else paper) / f"{name}.parquet"
+        records = read_records(folder / place)
+        write_records(target / place, records if kept == "logits" else records.answers_alone())
+    return parameters(target, name, papers)
+
+
+@pytest.mark.parametrize(
+    ("only", "companions", "name", "kept"), COMBINATIONS.values(), ids=COMBINATIONS
+)
+def test_the_scoreboard_of_ones_own_model_has_the_main_paper_whatever_is_left_out(
+    only, companions, name, kept, models, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(NOTEBOOKS)
+    papers = chosen_papers(only, companions)
+    offered = copied(models[name], name, papers, kept, tmp_path)
+    _fill(Path(offered["pages"]), "verdicts", papers)
+    made = page(SOURCES["verdicts"], tmp_path, name, offered)
+    (board,) = [
+        str(each.data["text/html"])
+        for cell in made.cells for each in cell.get("outputs", [])
+        if "scoreboard-filter" in str(each.data.get("text/html", ""))
+    ]  # fmt: skip
+    heads = re.findall(r"<summary>(.*?): \d+ lines</summary>", board)
+    assert heads == [*(PAPERS[paper].title for paper in papers), "Ours, which no paper asks"]
+    own = board.split("</details>")[0]
+    assert "Table 2" in own and "table02_drbench.html" in own
+    said = texts(made)
+    for paper in PAPERS:
+        assert (f"- **{PAPERS[paper].title}**, " in said) == (paper in papers)
+
+
+@pytest.mark.parametrize("stem", ["table02_drbench", "results", "conditions"])
+def test_the_main_pages_stand_on_answers_alone(stem, models, tmp_path, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    offered = copied(models["of-habit"], "of-habit", [OWN], "answers", tmp_path)
+    said = texts(page(SOURCES[stem], tmp_path, "of-habit", offered))
+    assert "of-habit" in said and not re.search(r"\b(nan|NaN|inf|None)\b", said)
+
+
+def test_a_page_says_that_a_model_cannot_be_read(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    offered = copied(models["rubbish"], "rubbish", [OWN], "logits", tmp_path)
+    said = texts(page(SOURCES["conditions"], tmp_path, "rubbish", offered))
+    assert "rubbish, seed 0, readable: " in said
+
+
+def test_the_chapters_that_read_every_papers_records_are_those_that_a_run_knows():
+    reading = [stem for stem in SOURCES if ".sources(" in SOURCES[stem].read_text("utf-8")]
+    assert sorted(reading) == sorted(READ_ALL)

@@ -25,7 +25,7 @@ from sci_book import files
 from sci_book.data import datasets
 from sci_book.data.datasets import Row
 from sci_book.results.records import RecordsError
-from sci_book.run import folder, runner
+from sci_book.run import lock, runner
 from sci_book.run.executors import Inline, Processes, WorkersError, off_gpu
 from sci_book.run.ray_executor import Ray, gpus_of, room
 from sci_book.run.shards import Batch, Done
@@ -320,11 +320,11 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
 
 def test_a_second_run_in_a_folder_is_refused_while_the_first_is_at_work(model, world, tmp_path):
     with (
-        folder.held(tmp_path),
+        lock.held(tmp_path),
         pytest.raises(RecordsError, match=rf"is at work in .*\(process {os.getpid()} on "),
     ):
         runner.evaluate(model, world, [SCI3], tmp_path, executor="inline", **SETTINGS)
-    with folder.held(tmp_path):
+    with lock.held(tmp_path):
         pass
 
 

@@ -12,7 +12,6 @@ from sci_book.run.preflight import (
     PreflightError,
     cache_bytes,
     check_fits,
-    duration,
     free_memory,
     gib,
     measure,
@@ -20,6 +19,7 @@ from sci_book.run.preflight import (
     warm_up,
     weight_bytes,
 )
+from sci_book.run.progress import duration
 from sci_book.run.shards import evaluate_rows
 from sci_core.families.cache import RoomyLayer
 from tests import tiny

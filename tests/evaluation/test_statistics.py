@@ -65,6 +65,22 @@ def test_bootstrap_is_deterministic_and_survives_no_rows():
     assert empty.n == 0 and math.isnan(empty.estimate)
 
 
+@pytest.mark.parametrize("count", [1, 2, 9, 19])
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.25])
+def test_few_rows_that_are_all_alike_have_no_interval(count, value):
+    found = statistics.cluster_bootstrap([value] * count, [f"{n}" for n in range(count)])
+    assert (found.estimate, found.n) == (value, count)
+    assert math.isnan(found.low) and math.isnan(found.high)
+    assert statistics.verdict(found) == "inconclusive"
+
+
+def test_many_rows_that_are_all_alike_and_few_that_are_not_have_one():
+    many = statistics.cluster_bootstrap([1.0] * 20, [f"{n}" for n in range(20)])
+    assert (many.low, many.high) == (1.0, 1.0)
+    few = statistics.cluster_bootstrap([0.0, 1.0, 1.0], ["a", "b", "c"])
+    assert few.low == 0.0 and few.high == 1.0
+
+
 def test_draws_that_are_kept_are_those_made_anew_and_cannot_be_changed():
     values = np.random.default_rng(4).normal(size=60)
     settings = [{}, {"level": 0.9}, {"level": 0.999}, {"seed": 1}, {"replicates": 500}]

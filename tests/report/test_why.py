@@ -10,6 +10,7 @@ import pytest
 from sci_book.papers.sci.chapters import headline, held_out, prediction, why
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.extended import extended
+from sci_book.results.statistics import Interval
 from sci_core.methods import SCI5
 
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
@@ -149,6 +150,16 @@ def test_the_books_page_says_that_the_rewordings_are_not_convicted():
         assert (alone > table.at["SCI5", "reworded"] / 2).all()
         assert "does not show that a wording spoilt them" in text
         assert f"{alone.iloc[0]:,} (τ1 = 1) or {alone.iloc[1]:,} (τ1 = 2)" in text
+
+
+@pytest.mark.parametrize("value", [0.0, 0.02, -0.1])
+def test_no_round_adds_most_and_least_at_once(value, pair, monkeypatch):
+    alike = {name: {"BS": Interval(value, value, value, 9, 9)} for name in SCI5.rounds[1:]}
+    monkeypatch.setattr(why, "without", lambda subject: alike)
+    said = why.without_sentence(pair[0])
+    assert "every round adds the same" in said and "most" not in said and "least" not in said
+    alike["V1"]["BS"] = Interval(value + 0.1, 0.0, 0.2, 9, 9)
+    assert "V1 adds most to the other rounds" in why.without_sentence(pair[0])
 
 
 @pytest.fixture(scope="module")

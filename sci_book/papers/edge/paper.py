@@ -9,7 +9,7 @@ from pathlib import Path
 from sci_book.data.datasets import Dataset
 from sci_book.data.rows import Row, short_hash
 from sci_book.papers.edge import conditions, run
-from sci_book.papers.shared.paper import Paper, PaperSet, Tested
+from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading, Tested
 from sci_book.pocket import edge as pocket_edge
 from sci_book.results.records import Records
 from sci_book.run.runner import Plan, make_plan
@@ -48,12 +48,14 @@ class _Experiments(PaperSet):
     def runs(self) -> int:
         return len(run.PARTS)
 
-    def plan(self, model: VisionLanguageModel) -> Plan:
-        return make_plan(model, self.dataset, run.METHODS, max_new_tokens=run.LONGEST)
+    def plan(self, model: VisionLanguageModel, reading: Reading = USUAL) -> Plan:
+        settings = {"max_new_tokens": run.LONGEST, **reading.of_plan()}
+        return make_plan(model, self.dataset, run.METHODS, **settings)
 
-    def read(self, model: VisionLanguageModel, out: Path) -> Records:
+    def read(self, model: VisionLanguageModel, out: Path, reading: Reading = USUAL) -> Records:
         share = _share(self.limit)
-        return run.run(model, rows(share), out, limit=share)
+        settings = {**reading.of_plan(), "workers": reading.workers}
+        return run.run(model, rows(share), out, limit=share, **settings)
 
 
 def _asked(data: str | None, limit: int | None) -> PaperSet:

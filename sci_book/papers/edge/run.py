@@ -40,6 +40,7 @@ def run(
     parts: Sequence[Part] = PARTS,
     methods: Sequence[Method] = METHODS,
     batch_size: int = 64,
+    max_new_tokens: int = LONGEST,
     workers: int | None = None,
     limit: int | None = None,
 ) -> Records:
@@ -61,8 +62,8 @@ def run(
     def records_of(part: Part, asked: Sequence[Row]) -> Records:
         return evaluate(
             model, conditions.as_dataset(asked, part), methods, out / part, top=4,
-            batch_size=batch_size, max_new_tokens=LONGEST, record=_kept(part), workers=workers,
-            rounds=SCI5.rounds if methods else ("original",),
+            batch_size=batch_size, max_new_tokens=max_new_tokens, record=_kept(part),
+            workers=workers, rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
     records = [records_of("pictures", _asked("pictures", clean, None))]

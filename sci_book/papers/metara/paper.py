@@ -11,7 +11,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.metara.originals import read_originals
-from sci_book.papers.shared.paper import Paper, PaperSet, Tested, asked_of, whole
+from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading, Tested, asked_of, whole
 from sci_book.pocket import metara as pocket_metara
 from sci_book.pocket.lock import one_at_a_time
 from sci_book.results.records import Records
@@ -61,8 +61,8 @@ def _missing(name: str) -> bool:
 class _AnswersAlone(PaperSet):
     """MetaRA's figures are of answers; logits would fill its file."""
 
-    def read(self, model: VisionLanguageModel, out: Path) -> Records:
-        return super().read(model, out).answers_alone()
+    def read(self, model: VisionLanguageModel, out: Path, reading: Reading = USUAL) -> Records:
+        return super().read(model, out, reading).answers_alone()
 
 
 def _tested() -> Tested:

@@ -54,9 +54,15 @@ def figures(
     }
 
 
-def recorded(records: Records, policy: str) -> dict[str, float] | None:
-    """`figures` of a policy's recorded answers; None where other questions stand among them."""
-    rows = records.answered(policy)
+def recorded(
+    records: Records, policy: str, rows: np.ndarray | None = None
+) -> dict[str, float] | None:
+    """`figures` of a policy's recorded answers; None where other questions stand among them.
+
+    Args:
+        rows: a mask; by default all that have an answer of the policy.
+    """
+    rows = records.answered(policy) if rows is None else rows
     frame = records.frame[rows]
     if frame.empty or not (frame["question_type"] == "yesno").all():
         return None

@@ -57,6 +57,8 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
         raise ValueError("The records hold no row without an error: there is nothing to go by.")
     samples = quantities(records)
     lines = [_conditions_line(records), *_known_lines(samples), *_split_lines(records)]
+    if unread := conditions.unreadable(records):
+        lines.insert(0, unread)
     if frame is None:
         return [
             *lines,
@@ -86,6 +88,7 @@ def _conditions_line(records: Records) -> str:
         state = conditions.overall(part)
         open_parts = "" if state == "met" else conditions.named(part[part["state"] == state])
         states.append(f"{name} {state}" + (f" ({open_parts})" if open_parts else ""))
+    states.append(f"{conditions.READABLE} {conditions.overall(conditions.readable(records))}")
     return f"conditions, on all rows: {'; '.join(states)}"
 
 

@@ -16,10 +16,12 @@ import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import dataset_names, read_manifest
-from sci_book.papers.shared import gate
+from sci_book.papers.shared import gate, parameters
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, number, plain
 from sci_book.resources import PAPER
+from sci_book.results import places
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
@@ -164,23 +166,39 @@ class Found(NamedTuple):
     title: str
 
 
-def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
+def model_names(models: Names) -> list[str]:
+    """The names of a chapter's models: the last part of each path or hub id.
+
+    Raises:
+        ValueError: no model is named, or what came is no list of names.
+    """
+    given = parameters.names(models)
+    if not given:
+        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+    return [Path(model).name for model in given]
+
+
+def subjects(models: Names, folder: str | Path) -> list[Subject]:
     """The models of a chapter, from the records `<model>.parquet` in a folder.
 
     Args:
         models: names, paths or hub ids; the last part of each names its records.
-        folder: of the records; a relative one is looked for here, then in the repository.
+        folder: of the records, or the file or run of one model (`places`); a relative one is looked
+            for here, then in the repository.
 
     Raises:
         ValueError: no model is named, or the records are of different rows.
         RecordsError: a model has no records there.
     """
-    if not models:
-        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
-    folder = located(folder)
+    names, folder = model_names(models), located(folder)
+    if len(names) > 1 and places.is_one_run(folder):
+        raise RecordsError(
+            f"{folder} is one run, of one model, and {', '.join(names)} are named; name a folder "
+            "that holds a file of records of each."
+        )
     chapter_subjects = []
-    for name in (Path(model).name for model in models):
-        path = folder / f"{name}.parquet"
+    for name in names:
+        path = places.path_of(name, folder)
         records = read_records(path)
         label, brief, head = _names(name, records)
         if any(brief == subject.brief for subject in chapter_subjects):
@@ -197,13 +215,13 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     return chapter_subjects
 
 
-def companions(models: Sequence[str], folder: str | Path, paper: str, title: str) -> Found:
+def companions(models: Names, folder: str | Path, paper: str, title: str) -> Found:
     """The models of a companion's chapter that have records of it; the others are named.
 
     The companion's records lie in the folder `paper` below `folder`, the book's.
     """
     present, absent = [], []
-    for name in dict.fromkeys(Path(model).name for model in models):
+    for name in dict.fromkeys(model_names(models)):
         path = located(folder) / paper / f"{name}.parquet"
         if not path.is_file():
             absent.append(f"{name} has no records of {title} ({paper}/{path.name}).")

@@ -58,16 +58,22 @@ def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str,
         return {condition["id"]: _NO_RECORDS for condition in spec["conditions"]}
     table = measured(records, path, paper)
     states = {str(name): conditions.overall(lines) for name, lines in table.groupby("id")}
+    # No registered condition, and it stops a verdict only where it is not met for sure.
+    unread = conditions.overall(conditions.readable(records)) == "not met"
+    states[conditions.READABLE] = "not met" if unread else "met"
     return _LACKING | {name: "" if state == "met" else state for name, state in states.items()}
 
 
 def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -> str:
     """What keeps a claim from being judged, "rewording not met, dummy undecided"; "" if nothing.
 
+    Answers that cannot be read keep every claim from it that rests on anything.
+
     `models` holds `unmet`, by title, of the models that must meet what it rests on.
     """
     obstacles = []
     for model, states in models.items():
-        if words := [f"{name} {states[name]}" for name in rests_on if states[name]]:
+        names = [*rests_on, conditions.READABLE]
+        if words := [f"{name} {states[name]}" for name in names if states.get(name)]:
             obstacles.append(", ".join(words) + (f" for {model}" if len(models) > 1 else ""))
     return "; ".join(obstacles)

@@ -23,6 +23,28 @@ Tested = tuple[Mapping[str, Measure], FindEvidence]
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How a model is asked, as `runner.evaluate` takes it; what is None stays that paper's own.
+
+    max_new_tokens  of every answer
+    batch_size      questions at a time
+    workers         processes
+    """
+
+    max_new_tokens: int | None = None
+    batch_size: int | None = None
+    workers: int | None = None
+
+    def of_plan(self) -> dict[str, int]:
+        """What is part of a run's stamp."""
+        given = {"max_new_tokens": self.max_new_tokens, "batch_size": self.batch_size}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+USUAL = Reading()
+
+
+@dataclass(frozen=True)
 class PaperSet:
     """The rows that a model is asked for a paper, before any is read.
 
@@ -48,15 +70,23 @@ class PaperSet:
         """How many evaluations the rows are read in."""
         return 1
 
-    def plan(self, model: VisionLanguageModel) -> Plan:
+    def plan(self, model: VisionLanguageModel, reading: Reading = USUAL) -> Plan:
         """How `dataset` will be read."""
-        return make_plan(model, self.dataset, STANDARD_METHODS)
+        return make_plan(model, self.dataset, STANDARD_METHODS, **reading.of_plan())
 
-    def read(self, model: VisionLanguageModel, out: Path) -> Records:
+    def read(self, model: VisionLanguageModel, out: Path, reading: Reading = USUAL) -> Records:
         """What the model answers; what was cut off goes on in the folder `out` where it stopped."""
-        return evaluate(model, self.dataset, STANDARD_METHODS, out)
+        settings = {**reading.of_plan(), "workers": reading.workers}
+        return evaluate(model, self.dataset, STANDARD_METHODS, out, **settings)
 
-    def make(self, model: VisionLanguageModel, name: str, shards: Path, records: Path) -> None:
+    def make(
+        self,
+        model: VisionLanguageModel,
+        name: str,
+        shards: Path,
+        records: Path,
+        reading: Reading = USUAL,
+    ) -> None:
         """The model's records of this paper.
 
         Args:
@@ -65,7 +95,7 @@ class PaperSet:
             records: the folder that holds the records, each companion's in its own.
         """
         out = shards / (name if self.paper == OWN else f"{name}-{self.paper}")
-        write_records(self.file(records, name), self.read(model, out))
+        write_records(self.file(records, name), self.read(model, out, reading))
 
     def file(self, records: Path, name: str) -> Path:
         """The file of a model's records."""

@@ -4,7 +4,7 @@ Their answers follow from recorded logits (`results.replay`). A row stays *unset
 loose constraint may choose a token that was not kept, or no decoded policy opened the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,9 +15,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, parameters
 from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
@@ -151,7 +152,7 @@ def part(
     return subject.with_records(subject.records.take(rows))
 
 
-def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subject]:
+def subjects(model: str, also: Names, folder: str | Path) -> list[Subject]:
     """The models of a chapter that the paper has for one model: that one first, none twice.
 
     Args:
@@ -159,7 +160,7 @@ def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subjec
         also: shown beside it, those that have records in the same folder.
         folder: of the records, as in `chapters.subjects`.
     """
-    names = dict.fromkeys(Path(name).name for name in (model, *also))
+    names = dict.fromkeys(Path(name).name for name in (model, *parameters.names(also, "also")))
     first, *beside = names
     beside = [name for name in beside if (located(folder) / f"{name}.parquet").is_file()]
     return chapters.subjects([first, *beside], folder)

@@ -6,7 +6,6 @@ it has none, by the book's own, as they were recorded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from sci_book.papers.cvqa import answers
 from sci_book.papers.cvqa.questions import Item, Questions, load
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
+from sci_book.papers.shared.parameters import Names
 
 FOLDER = "cvqa"  # of its records, beside a model's own
 # The data sets that each part of a chapter may be read from.
@@ -101,7 +101,7 @@ class Pairs:
         return replace(self, rows=self.rows[:, mask])
 
 
-def subjects(models: Sequence[str], folder: str | Path) -> Found:
+def subjects(models: Names, folder: str | Path) -> Found:
     """The models of a chapter that have records of C-VQA (`chapters.companions`)."""
     return chapters.companions(models, folder, FOLDER, "C-VQA")
 

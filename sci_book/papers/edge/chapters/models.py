@@ -6,7 +6,6 @@ is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +19,11 @@ from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
-from sci_book.papers.shared.chapters import located, rows_read
+from sci_book.papers.shared.chapters import located, model_names, rows_read
 from sci_book.papers.shared.chapters import side as side  # pages take it from here
 from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table
 from sci_book.results.records import Records, read_records
@@ -162,7 +162,7 @@ class Found:
         return Pair(others[0], large, "architecture") if others else None
 
 
-def read(models: Sequence[str], records: str | Path) -> Found:
+def read(models: Names, records: str | Path) -> Found:
     """The models of a chapter with all their precisions and sizes that have records.
 
     Args:
@@ -171,11 +171,9 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     Raises:
         ValueError: no model is named.
     """
-    if not models:
-        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
     present, missing = [], []
-    colours = model_colours(list(dict.fromkeys(Path(model).name for model in models)))
+    colours = model_colours(list(dict.fromkeys(model_names(models))))
     for index, (family, colour) in enumerate(colours.items()):
         for suffix in ("", *(f"-{name}" for name in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"

@@ -22,6 +22,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
@@ -120,7 +121,7 @@ class Answers:
         return mine, rows
 
 
-def subjects(models: Sequence[str], folder: str | Path) -> Found:
+def subjects(models: Names, folder: str | Path) -> Found:
     """The models of a chapter that have records of MetaRA.
 
     Args:
@@ -137,7 +138,7 @@ def answers(recorded: Iterable[Subject]) -> list[Answers]:
     return [one for one in models if all(one.failures(t).left["originals"] for t in tasks)]
 
 
-def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers]]:
+def read(models: Names, folder: str | Path) -> tuple[Found, list[Answers]]:
     """A chapter's models that have records of MetaRA, and the answers of those to be shown."""
     recorded = subjects(models, folder)
     return recorded, answers(recorded.subjects)

@@ -25,6 +25,7 @@ from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
@@ -101,7 +102,7 @@ class Asked:
         return replace(self, rows=self.rows[:, mask])
 
 
-def subjects(models: Sequence[str], folder: str | Path) -> Found:
+def subjects(models: Names, folder: str | Path) -> Found:
     """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions.
 
     Args:

@@ -7,7 +7,6 @@ scene graph's vectors, which chose nothing and know nothing but the world's rule
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import Table, frame_of, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
@@ -123,7 +123,7 @@ def contrast(name: str, label: str) -> Sample:
     return Sample(f"{name}, {label}", *first, minus=second)
 
 
-def paper_numbers(models: Sequence[str]) -> dict[tuple[str, str], float]:
+def paper_numbers(models: Names) -> dict[tuple[str, str], float]:
     """Figure 3's differences in the paper, by model (whichever is shown) and part of a claim."""
     quote = answers.printed().quote
     paper = {
@@ -131,8 +131,9 @@ def paper_numbers(models: Sequence[str]) -> dict[tuple[str, str], float]:
         "no": quote("figure 3 ORIC no") - quote("figure 3 POPE no"),
     }
     return {
-        (Path(model).name, f"{name}, {label}"): value
-        for model in models for name in encoders() for label, value in paper.items()
+        (model, f"{name}, {label}"): value
+        for model in chapters.model_names(models)
+        for name in encoders() for label, value in paper.items()
     }  # fmt: skip
 
 

@@ -163,8 +163,8 @@ def contrasts(
     """
     lines = {}
     for method, other, subset in claims:
-        rows = sets[subset].to_numpy()
         gaps, paper = right[method] - right[other], paper_gap(subject, method, other, subset)
+        rows = sets[subset].to_numpy() & np.isfinite(gaps)  # of answers alone no runner-up is known
         lines[label((method, other, subset))] = {
             **paired(subject, gaps, rows, level=level, paper=paper),
             "sign_flip": sign_flip_test(gaps[rows], subject.groups[rows]),

@@ -116,6 +116,23 @@ def noise_sentence(by_seed: BySeed) -> str:
     )
 
 
+def readable_sentence(by_seed: BySeed) -> str:
+    """Whether a model's answers can be read, in Markdown: of one's own, and of any that cannot.
+
+    It is no registered condition; of the book's own models nothing is said while they meet it.
+    """
+    lines = []
+    for seed, subject in trainings(by_seed):
+        state = conditions.overall(conditions.readable(subject.records))
+        if state == "not met" or not subject.shown.startswith("pocket "):
+            said = conditions.unreadable(subject.records) or (
+                f"at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may be such that "
+                "no rule reads them."
+            )
+            lines.append(f"- **{subject.shown}, seed {seed}, readable: {state}.** {said}")
+    return "\n".join(lines)
+
+
 def conditions_table(mine: pd.DataFrame) -> Table:
     """One model and seed of `judged`: a line a condition, input and group, and its state.
 

@@ -6,7 +6,7 @@ Every seed is a model of its own with records of the same rows: those of the boo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared import chapters
-from sci_book.papers.shared.chapters import Subject, row, subjects, unchanged
+from sci_book.papers.shared.chapters import Subject, model_names, row, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, number, plain
@@ -29,11 +30,11 @@ ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
 
 
-def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]]:
+def seeds(models: Names, records: str | Path) -> dict[int, list[Subject]]:
     """The models of the book as seed 0, and of every further seed those that have records."""
     by_seed = {0: subjects(models, records)}
     for folder in sorted(located(records).glob("seed*")):
-        names = [name for name in models if (folder / f"{Path(name).name}.parquet").is_file()]
+        names = [name for name in model_names(models) if (folder / f"{name}.parquet").is_file()]
         if names:
             by_seed[int(folder.name.removeprefix("seed"))] = subjects(names, folder)
     return by_seed

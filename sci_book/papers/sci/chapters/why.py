@@ -353,11 +353,19 @@ def flipped_sentence(subject: Subject) -> str:
 
 
 def without_sentence(subject: Subject) -> str:
-    """Which round adds most and which least on BS, in Markdown; nothing of an empty BS."""
+    """Which round adds most and which least on BS, or that none differs, in Markdown.
+
+    Nothing of an empty BS.
+    """
     if np.isnan(share_of_b(subject)):
         return ""
     worth = {name: parts["BS"] for name, parts in without(subject).items()}
     most, least = (pick(worth, key=lambda name: worth[name].estimate) for pick in (max, min))
+    if worth[most].estimate == worth[least].estimate:
+        return (
+            f"**{subject.shown}.** On BS, in points, every round adds the same to the other "
+            f"rounds, {points(worth[most])}."
+        )
     return (
         f"**{subject.shown}.** On BS, in points, {most} adds most to the other rounds, "
         f"{points(worth[most])}, and {least} adds least, {points(worth[least])}."

@@ -1,0 +1,72 @@
+"""What a picture costs in tokens, by its size and the checkpoint's limits; nothing is loaded.
+
+Two kinds: models that follow the picture's pixels within limits, and LLaVA-NeXT, which cuts it into
+tiles beside a thumbnail.
+"""
+
+import math
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import pandas as pd
+import torch
+
+from sci_core.families.adapters import FAMILIES
+
+SIZES = ((336, 336), (640, 480), (1280, 960), (1920, 1080), (4000, 3000), (8000, 6000))
+"""Width and height: a thumbnail, a picture of COCO's, 1.2, 2, 12 and 48 megapixels."""
+
+
+class PixelLimits(NamedTuple):
+    """A model that follows pixels: a token for `unit` x `unit` of them, within limits of tokens."""
+
+    unit: int
+    least: int
+    most: int
+
+    def tokens(self, width: int, height: int) -> int:
+        """Tokens of a picture, resized once to whole units within the limits, its shape kept."""
+        sides = [round(side / self.unit) for side in (width, height)]
+        if math.prod(sides) > self.most:
+            scale = math.sqrt(width * height / (self.most * self.unit**2))
+            sides = [max(1, math.floor(side / scale / self.unit)) for side in (width, height)]
+        elif math.prod(sides) < self.least:
+            scale = math.sqrt(self.least * self.unit**2 / (width * height))
+            sides = [math.ceil(side * scale / self.unit) for side in (width, height)]
+        return math.prod(sides)
+
+
+class Tiles(NamedTuple):
+    """LLaVA-NeXT: a thumbnail, and the picture in the grid of tiles that wastes least."""
+
+    side: int
+    patch: int
+    grids: tuple[tuple[int, int], ...]
+
+    def tokens(self, width: int, height: int) -> int:
+        """Tokens of a picture, as the model itself packs them."""
+        config = SimpleNamespace(
+            vision_config=SimpleNamespace(image_size=self.side, patch_size=self.patch),
+            image_grid_pinpoints=[[self.side * part for part in grid] for grid in self.grids],
+        )
+        sizes = {"image_sizes": torch.tensor([[height, width]])}
+        return FAMILIES["llava_next"].image_tokens(config, sizes)
+
+
+MODELS: Mapping[str, PixelLimits | Tiles] = {
+    "Qwen2-VL, Qwen2.5-VL: checkpoint’s limits (4 to 16,384)": PixelLimits(28, 4, 16_384),
+    "the paper’s code (1,280 to 16,384)": PixelLimits(28, 1280, 16_384),
+    "capped (256 to 1,280)": PixelLimits(28, 256, 1280),
+    "Qwen3-VL (64 to 16,384)": PixelLimits(32, 64, 16_384),
+    "LLaVA-NeXT": Tiles(336, 14, ((1, 2), (2, 1), (2, 2), (3, 1), (1, 3))),
+}
+"""Limits in tokens, from memory of the published configurations."""
+
+
+def table() -> pd.DataFrame:
+    """Tokens of a picture, a line a size, a column a model and its limits."""
+    return pd.DataFrame(
+        {name: [model.tokens(*size) for size in SIZES] for name, model in MODELS.items()},
+        index=[f"{width} × {height}" for width, height in SIZES],
+    )
