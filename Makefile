@@ -66,6 +66,7 @@ reproduce: $(if $(FULL),$(FOR_ALL),$(FOR_BOOK))
 		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
 		$(if $(TOKENS),--max-new-tokens $(TOKENS)) $(if $(BATCH),--batch-size $(BATCH)) \
 		$(if $(WORKERS),--workers $(WORKERS)) \
+		$(if $(MIN_PIXELS),--min-pixels $(MIN_PIXELS)) $(if $(MAX_PIXELS),--max-pixels $(MAX_PIXELS)) \
 		$(if $(FULL),--full)
 
 test: $(FOR_ALL)

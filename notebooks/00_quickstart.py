@@ -17,7 +17,6 @@ records: str = "data_manifests/records"
 method_name: str = "SCI5"
 
 # %% tags=["hide-input"]
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,18 +26,19 @@ from sklearn.datasets import load_sample_image
 
 from sci_book import build_prompt, load_dataset, read_records
 from sci_book.data.answers.rules import letter
+from sci_book.data.catalogue import model_name
 from sci_book.papers.sci.chapters import examples, worked
 from sci_book.papers.shared import chapters, figures, stamp, tables
-from sci_book.run.provenance import revision
+from sci_book.run.provenance import as_recorded, revision
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
 
 began = stamp.begin()
 
 # %% tags=["hide-input"]
-loaded = load_model(stamp.located(model))
 rule = method(method_name)
-recorded = stamp.located(records) / f"{Path(model).name}.parquet"
+recorded = stamp.located(records) / f"{model_name(model)}.parquet"
 model_records = read_records(recorded)
+loaded = load_model(stamp.located(model), **as_recorded(model_records.stamp))
 noise = model_records.stamp.get("noise", "clamp")  # that of the recorded rounds
 dataset = load_dataset(data)
 
@@ -143,7 +143,10 @@ for answer in generate(loaded, images, prompts, method=rule, noise=noise):
 variant = noise if noise in ("clamp", "wrap") else "wrap"
 for (kind, row), prompt in zip(questions.items(), prompts, strict=True):
     pictures = {"original": row.image()}
-    pictures |= {name: counterfactual_image(row.image(), name, variant) for name in rule.visual}
+    as_read = loaded.processor.as_read  # at the size that the model reads
+    pictures |= {
+        name: counterfactual_image(row.image(), name, variant, as_read) for name in rule.visual
+    }
     figures.show(
         figures.pictures(pictures.values(), pictures),
         f"The {kind} question: the picture, and the dummies that stand in for it.",
@@ -206,9 +209,9 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %%
 stamp.provenance(
-    models={Path(model).name: revision(loaded)},
+    models={model_name(model): revision(loaded)},
     data={name: value[:24] for name, value in dataset.checksums.items()},
-    records={Path(model).name: stamp.checksum([recorded])},
+    records={model_name(model): stamp.checksum([recorded])},
     rows=chapters.rows_read(model_records),
 )
 

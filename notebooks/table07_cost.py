@@ -26,6 +26,7 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import load_dataset
+from sci_book.data.catalogue import how_to_load, settled
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
@@ -198,7 +199,9 @@ tables.plain(
 
 # %%
 loaded = {
-    Path(checkpoint).name: load_model(stamp.located(checkpoint))
+    Path(checkpoint).name: load_model(
+        stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data))
+    )
     for checkpoint in parameters.names(checkpoints, "checkpoints")
 }
 dataset = load_dataset(data)

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from sci_book import resources
 from sci_book.commands.data import is_here, manifests
-from sci_book.commands.options import LimitOption, as_folder
+from sci_book.commands.options import LimitOption, MaxPixelsOption, MinPixelsOption, as_folder
 from sci_book.resources import need_checkout
 
 
@@ -20,6 +20,8 @@ def reproduce(
     dtype: Annotated[
         str | None, Option(help="Of that model's weights; by default its manifest's.")
     ] = None,
+    min_pixels: MinPixelsOption = None,
+    max_pixels: MaxPixelsOption = None,
     full: Annotated[bool, Option("--full", help="Recompute every record.")] = False,
     only: Annotated[
         str | None, Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara.")
@@ -42,7 +44,8 @@ def reproduce(
     the committed notebooks stay as they are. What fails stops nothing else: it is named at the end,
     and the exit status is 1.
     """
-    given = (model, data, limit, dtype, only, max_new_tokens, batch_size, workers)
+    loading = {"dtype": dtype, "min_pixels": min_pixels, "max_pixels": max_pixels}
+    given = (model, data, limit, only, max_new_tokens, batch_size, workers, *loading.values())
     own = any(given) or not companions
     if own and full:
         raise ValueError(
@@ -59,7 +62,7 @@ def reproduce(
     reading = Reading(max_new_tokens, batch_size, workers)
     try:
         if own:
-            book = reproduce_elsewhere(model, data, limit, dtype, papers, reading)
+            book = reproduce_elsewhere(model, data, limit, loading, papers, reading)
         else:
             book = reproduce_book(full)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +102,17 @@ def papers_data() -> tuple[str, ...]:
     return ("paper", *read_yaml(MANIFESTS / "datasets" / "paper.yaml")["parts"])
 
 
-def said_of_loading(model: str, how: dict[str, Any]) -> str:
-    """A model and how it is loaded, in a line."""
+def said_of_loading(model: str, how: Mapping[str, Any]) -> str:
+    """A model and how it is loaded and asked, in a line."""
+    return f"{model}: {loading_in_words(how)}, greedy at every step"
+
+
+def loading_in_words(how: Mapping[str, Any]) -> str:
+    """Precision and pixel limits, as `settled` gives them."""
     limits = [f"{how[name]:,}" for name in ("min_pixels", "max_pixels") if name in how]
-    pixels = f", pictures of {' to '.join(limits)} pixels" if len(limits) == 2 else ""
-    if len(limits) == 1:
-        most = "max_pixels" in how
-        pixels = f", pictures of at {'most' if most else 'least'} {limits[0]} pixels"
-    return f"{model}: {how['dtype']}{pixels}, greedy at every step"
+    if len(limits) == 2:
+        return f"{how['dtype']}, pictures of {' to '.join(limits)} pixels"
+    if limits:
+        bound = "most" if "max_pixels" in how else "least"
+        return f"{how['dtype']}, pictures of at {bound} {limits[0]} pixels"
+    return str(how["dtype"])

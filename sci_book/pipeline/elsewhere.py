@@ -29,7 +29,13 @@ from typing import Any
 import torch
 
 from sci_book import resources
-from sci_book.data.catalogue import model_entry, model_name
+from sci_book.data.catalogue import (
+    how_to_load,
+    loading_in_words,
+    model_name,
+    said_of_loading,
+    settled,
+)
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
@@ -61,6 +67,8 @@ from sci_core.families.models import VisionLanguageModel, load_model
 
 IMPORTS = "import sci_book.pipeline.pocket_data, sci_book.papers.shared.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
+PIXELS = ("min_pixels", "max_pixels")
+NOTHING_ASKED: Mapping[str, Any] = {}
 EXECUTED = "executed"
 """The folder of the chapters as they ran."""
 A_CHAPTER, A_BOOK = 2.5, 12.0
@@ -71,7 +79,7 @@ def reproduce_elsewhere(
     model: str | None,
     data: str | None,
     limit: int | None,
-    dtype: str | None = None,
+    loading: Mapping[str, Any] = NOTHING_ASKED,
     papers: Collection[str] = tuple(PAPERS),
     reading: Reading = USUAL,
 ) -> Book:
@@ -81,7 +89,8 @@ def reproduce_elsewhere(
         model: a checkpoint folder or hub id; both pocket models if None.
         data: a data set's name, or the YAML file of one's own; the pocket twins if None.
         limit: rows of each set, whole question groups; all if None.
-        dtype: precision of the weights; if None, that of the model's manifest, or float32.
+        loading: `dtype`, `min_pixels` and `max_pixels` as somebody asks for them; where they are
+            not asked for, `catalogue.how_to_load` says what is taken.
         papers: those whose records and chapters are made.
         reading: new tokens, questions at a time and processes; by default each paper's own.
 
@@ -91,13 +100,14 @@ def reproduce_elsewhere(
         Unfinished: as `runner.evaluate`, for the records on `data`.
     """
     models = [model] if model else [str(path) for path in reproduce.pocket_checkpoints()]
-    precisions = {source: dtype or _dtype(source) for source in models}
+    how = {source: settled(how_to_load(source, data or "pocket", **loading)) for source in models}
     memory = free_memory()
-    weights = {source: check_fits(source, precisions[source], memory) for source in models}
+    weights = {source: check_fits(source, how[source]["dtype"], memory) for source in models}
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     parts += [f"{reading.max_new_tokens}tokens"] if reading.max_new_tokens else []
+    parts += [f"{loading[name]}{name}" for name in PIXELS if loading.get(name)]
     folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
     chapters = [path for path in reproduce.chapter_sources() if is_chosen(path.stem, papers)]
@@ -105,7 +115,8 @@ def reproduce_elsewhere(
     wanting: dict[str, str] = {}  # by paper, why its records cannot be made
     sets = list(_sets(papers, data, limit, folder, wanting))
     for source, name in zip(models, names, strict=True):
-        loaded = load_model(source, dtype=precisions[source])
+        print(said_of_loading(source, how[source]), flush=True)
+        loaded = load_model(source, **how[source])
         unread = [questions for questions in sets if not questions.file(records, name).is_file()]
         if source == models[0] and unread:
             room = weights[source], memory
@@ -123,7 +134,7 @@ def reproduce_elsewhere(
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    said = _what_was_run(models, precisions, data, limit, papers)
+    said = _what_was_run(models, how, data, limit, papers)
     for name in names if OWN in papers else ():
         if unread := unreadable(read_records(records / f"{name}.parquet")):
             said += f" {name} is {unread}"
@@ -170,13 +181,6 @@ def offer(
         "pages": str(folder / EXECUTED),
         "papers": [PAPERS[paper].title for paper in papers],
     }
-
-
-def _dtype(model: str) -> str:
-    try:
-        return model_entry(model)["dtype"]
-    except ValueError:  # a model this book does not know
-        return "float32"
 
 
 def _path(model: str) -> str:
@@ -313,13 +317,15 @@ def _execute(source: Path, page: Path, parameters: Mapping[str, object]) -> None
 
 def _what_was_run(
     models: Iterable[str],
-    precisions: Mapping[str, str],
+    how: Mapping[str, Mapping[str, Any]],
     data: str,
     limit: int | None,
     papers: Collection[str],
 ) -> str:
     """What every page of the book says on top."""
-    named = " and ".join(f"{model_name(model)} ({precisions[model]})" for model in models)
+    named = " and ".join(
+        f"{model_name(model)} ({loading_in_words(how[model])})" for model in models
+    )
     rows = "all rows" if limit is None else f"LIMIT={limit} rows of each set"
     left_out = [paper.title for name, paper in PAPERS.items() if name not in papers]
     without = f"; left out: {', '.join(left_out)}" if left_out else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.results.records import read_records
+from sci_book.run.provenance import as_recorded
 from sci_book.run.verify import Verification, verify_subset
 from sci_core.families.models import load_model
 
@@ -36,7 +37,7 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
         RecordsError: they are of another model, data or decoding.
     """
     frozen = read_records(file)
-    model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
+    model = load_model(checkpoint, **as_recorded(frozen.stamp))
     paper = PAPERS.get(file.parent.name, PAPERS[OWN])
     for records, dataset in paper.parts_of(frozen):
         yield verify_subset(model, records, dataset, share=share)

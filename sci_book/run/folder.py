@@ -89,7 +89,7 @@ def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
 
 
 def _stamps(out: Path) -> list[dict[str, Any]]:
-    """What the run in a folder is, and each part of it; by a shard, if no stamp.json can be read."""
+    """What the run in a folder is, and each part of it; by a shard if no stamp.json is whole."""
     known = [stamp for place in (out, *sorted(out.glob(PARTS))) if (stamp := _stamp_file(place))]
     return known or list(filter(None, map(_stamp_of, shard_files(out))))[:1]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sci_core.families.models import VisionLanguageModel
@@ -45,6 +47,12 @@ def precision(model: VisionLanguageModel) -> dict[str, str | int]:
     if attention != ["sdpa", "sdpa"]:
         settings["attention"] = " and ".join(dict.fromkeys(attention))
     return settings
+
+
+def as_recorded(stamp: Mapping[str, Any]) -> dict[str, Any]:
+    """What `load_model` takes to load a model as it was when its records were made."""
+    known = ("dtype", "min_pixels", "max_pixels", "quantization")
+    return {name: stamp[name] for name in known if name in stamp}
 
 
 def _content_hash(folder: Path) -> str:

@@ -205,6 +205,7 @@ class CountingModel(VisionLanguageModel):
     dtype, device = torch.float32, torch.device("cpu")
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
     processor = tokenizer = generation = None  # no text is read or written
+    _positions_agree = True  # with those of no transformers model
 
     def __init__(self) -> None:
         pass  # without weights or files
