@@ -372,6 +372,7 @@ def test_a_template_for_text_alone_is_said_in_a_sentence(template, file, damagea
         ('{"eos_token_id": "</s>"}', "has eos_token_id '</s>'; expected"),
         ('{"eos_token_id": [[2], [3]]}', r"has eos_token_id \[\[2\], \[3\]\]; expected"),
         ('{"pad_token_id": 1.5}', "has pad_token_id 1.5; expected"),
+        ('{"eos_token_id": [2, -1]}', r"has eos_token_id \[2, -1\]; expected .* from 0"),
         ('{"forced_eos_token_id": {"a": 1}}', "has forced_eos_token_id {'a': 1}; expected"),
         ('{"suppress_tokens": [1, "2"]}', r"has suppress_tokens \[1, '2'\]; expected"),
         ('{"repetition_penalty": "high"}', "sets what cannot be applied: `penalty` has to be"),
@@ -400,6 +401,25 @@ def test_generation_settings_cut_at_any_place_are_never_taken_for_none(damageabl
             load_model(folder)
     file.unlink()  # none at all is no damage: config.json says where an answer ends
     assert load_model(folder).eos_token_ids < ends
+
+
+def test_no_padding_is_no_damage(damageable):
+    folder = damageable()
+    (folder / "generation_config.json").write_text('{"eos_token_id": 3, "pad_token_id": -1}')
+    assert load_model(folder).eos_token_ids == {3}
+
+
+@pytest.mark.parametrize("missing", [["start"], ["end"], ["start", "end"]])
+def test_marks_around_a_picture_that_a_tokenizer_does_not_name_are_said(missing, damageable):
+    folder = damageable("internvl")
+    file = folder / "tokenizer_config.json"
+    settings = json.loads(file.read_text())
+    for mark in missing:
+        for place in (settings, *(each for each in settings.values() if isinstance(each, dict))):
+            place.pop(f"{mark}_image_token", None)
+    file.write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match="does not name the marks around a picture; expected"):
+        load_model(folder).processor.prepare(Image.new("RGB", (64, 64)))
 
 
 @pytest.mark.parametrize("token", ["<extra>", "größer", " <|row_9|>"])

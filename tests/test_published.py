@@ -19,6 +19,7 @@ from sci_book.data.rows import Row
 from sci_book.resources import ROOT
 from sci_core import SCI3, generate, load_model, prefix_rewrite, rewrite
 from sci_core.counterfactuals import REWRITES
+from sci_core.families.settings import APPLIED, which_are_set
 from tests import layouts, tiny
 
 every = pytest.mark.parametrize("name", layouts.NAMES)
@@ -126,8 +127,10 @@ def test_a_published_layout_loads_with_every_weight_in_its_place(name, written):
     assert loaded.keys() == tensors.keys()
     for key, value in tensors.items():
         assert torch.equal(loaded[key], value), key
-    ends = layouts.layout(name)["files"]["generation_config.json"]["eos_token_id"]
+    stated = layouts.layout(name)["files"]["generation_config.json"]
+    ends = stated["eos_token_id"]
     assert len(model.eos_token_ids) == (len(ends) if isinstance(ends, list) else 1)
+    assert model.generation.applied == which_are_set(SimpleNamespace(**stated), APPLIED)
 
 
 @every

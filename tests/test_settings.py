@@ -197,12 +197,12 @@ def test_an_end_of_sequence_set_after_loading_is_honoured(family):
     assert model.eos_token_ids == {model.tokenizer.eos_token_id}
 
 
-@pytest.mark.parametrize("ends", [2.0, [2.0], True, "2", [[2]], {"a": 2}, [None]])
+@pytest.mark.parametrize("ends", [2.0, [2.0], True, "2", [[2]], {"a": 2}, [None], -1])
 def test_an_end_of_sequence_that_is_no_token_is_refused(ends):
     model = tiny.with_settings("qwen2_vl", eos_token_id=[2])
     model.generation.config.eos_token_id = ends
     images, prompts = tiny.random_questions(random.Random(0), 1)
-    with pytest.raises(ValueError, match="expected a token's id, a whole number, or a list"):
+    with pytest.raises(ValueError, match="expected a token's id, a whole number from 0, or a list"):
         generate(model, images, prompts, BASE, 2)
 
 

@@ -265,8 +265,16 @@ class InternVL(VisionLanguageModel):
 
     @staticmethod
     def picture_ids(tokenizer: Any, config: Any, inputs: Inputs, tokens: int) -> list[int]:
-        image = [config.image_token_id] * tokens
-        return [tokenizer.start_image_token_id, *image, tokenizer.end_image_token_id]
+        start, end = (
+            getattr(tokenizer, f"{mark}_image_token_id", None) for mark in ("start", "end")
+        )
+        if start is None or end is None:
+            raise ValueError(
+                "The tokenizer does not name the marks around a picture; expected "
+                "start_image_token and end_image_token among the extra_special_tokens of "
+                "tokenizer_config.json, as the family's checkpoints have them."
+            )
+        return [start, *[config.image_token_id] * tokens, end]
 
 
 _KNOWN = (Qwen2VL, Qwen25VL, Qwen3VL, Llava, LlavaNext, LlavaOnevision, Idefics3, SmolVLM, InternVL)

@@ -72,6 +72,8 @@ class GenerationSettings:
         """Raise ValueError if the checkpoint `name` sets what transformers cannot apply."""
         file = f"generation_config.json of {name} (or config.json, in its place)"
         for setting, value in sorted(vars(self.config).items()):
+            if setting == "pad_token_id" and value == -1:  # as some say that there is none
+                continue
             if setting.endswith(("_token_id", "suppress_tokens")):
                 token_ids(value, f"{file} has {setting}")
         try:
@@ -124,9 +126,9 @@ class GenerationSettings:
 def token_ids(value: Any, what: str) -> list[int]:
     """Return the ids in a setting that holds one, several or none; ValueError for other values."""
     ids = value if isinstance(value, list | tuple) else [] if value is None else [value]
-    if not all(type(each) is int for each in ids):
+    if not all(type(each) is int and each >= 0 for each in ids):
         raise ValueError(
-            f"{what} {value!r}; expected a token's id, a whole number, or a list of such."
+            f"{what} {value!r}; expected a token's id, a whole number from 0, or a list of such."
         )
     return list(ids)
 
