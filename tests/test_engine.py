@@ -157,9 +157,9 @@ def counting(model):
     counted.prepared, counted.encoded = 0, []
     counted.processor = copy(model.processor)
 
-    def prepare(image):
+    def prepare(image, read_before=False):
         counted.prepared += 1
-        return model.processor.prepare(image)
+        return model.processor.prepare(image, read_before)
 
     def encode(pictures):
         counted.encoded.append(len(pictures))
