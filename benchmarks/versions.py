@@ -159,7 +159,9 @@ def keep(entry: dict, file: Path) -> None:
     """Write an entry in the place of an earlier one of the same pair; the file stays sorted."""
     kept = [one for one in kept_in(file) if pair(one) != pair(entry)]
     kept = sorted([*kept, entry], key=pair)
-    file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    file.write_text(
+        json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -173,13 +175,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     failed = []
     with tempfile.TemporaryDirectory() as scratch:
         asked = Path(scratch, "cases.json")
-        asked.write_text(json.dumps(list(cases(Path(scratch, "pictures")))), encoding="utf-8")
+        asked.write_text(
+            json.dumps(list(cases(Path(scratch, "pictures"))), allow_nan=False), encoding="utf-8"
+        )
         for torch in given.torch.split(","):
             python = environment(torch, given.folder or Path(scratch))
             for transformers in releases:
                 entry = tried(python, transformers, asked)
                 keep(entry, given.json)
-                print(json.dumps(entry), flush=True)
+                print(json.dumps(entry, allow_nan=False), flush=True)
                 failed += [] if entry["passed"] else [f"{transformers} with torch {torch}"]
     sys.exit(f"wrong answers: {', '.join(failed)}" if failed else 0)
 

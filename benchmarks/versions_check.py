@@ -87,7 +87,7 @@ def main() -> None:
         "outcomes": outcomes,
         "warnings": sorted({first_line(line) for line in said}),
     }
-    print(json.dumps(found))
+    print(json.dumps(found, allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ notebooks, book, …      what the book is rendered from
 """
 
 import gc
-import json
 import re
 import shutil
 import subprocess
@@ -36,6 +35,7 @@ from sci_book.data.catalogue import (
     said_of_loading,
     settled,
 )
+from sci_book.files import json_text
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
@@ -294,7 +294,7 @@ def _chapter_step(source: Path, folder: Path, offered: Mapping[str, object]) -> 
     if "pages" in parameters:
         reads += sorted(path for path in page.parent.glob("*.ipynb") if path != page)
     work = partial(_execute, source, page, parameters)
-    return Step(source.stem, reads, [page], work, json.dumps(parameters, ensure_ascii=False))
+    return Step(source.stem, reads, [page], work, json_text(parameters, ensure_ascii=False))
 
 
 def _executed(source: Path, folder: Path) -> Path:

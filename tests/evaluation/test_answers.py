@@ -114,6 +114,8 @@ THINGS = {"A": "a cat", "B": "a car", "C": "red", "D": "a dog"}
         "B. Unlike A, it has wheels.",
         "B, since A is red",
         "Answer: B\nExplanation: A is a cat, so it is red.",
+        "B.\n\nThe car is red, while A shows a cat.",
+        "B. Red is the colour of A.",
         "B! A and C are not visible.",
     ],
 )

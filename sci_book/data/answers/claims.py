@@ -184,7 +184,7 @@ def _explains(kind: str, mention: _Mention, *, concludes: bool, headed: bool) ->
     if kind == "named":
         return cue("only_called").fullmatch(mention.before) is not None
     told_of = kind == "told" and cue("is_told_of").match(mention.after)
-    return headed or bool(told_of) or cue("neither").search(mention.before) is not None
+    return headed or bool(told_of) or cue("told_before").search(mention.before) is not None
 
 
 def _kind(mention: _Mention, any_reason: bool) -> str:

@@ -135,6 +135,8 @@ class _Options(NamedTuple):
     def one_of_both(self, match: re.Match[str]) -> str:
         letter, between, said = match.groups()
         alike = _alike(letter, said)
+        if "\n" in between:  # "B.\nThe car is red" is an answer and its reason
+            return match[0]
         if _ENDS_A_LETTER.fullmatch(between):  # the letter decides, whatever follows it
             judged = not alike and judged_wrong(self.cores[ord(said[0]) - _TEXTS])
             return _SEVERAL if judged else letter + "."
