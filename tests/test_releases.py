@@ -42,11 +42,18 @@ def tried(package, passed):
 def test_the_declared_range_is_what_passed(package):
     good, bad = tried(package, True), tried(package, False)
     oldest, newest = min(good), max(good)
-    beyond = f"{newest.major}.{newest.minor + 1}"
-    assert declared(package) == SpecifierSet(f">={oldest.major}.{oldest.minor},<{beyond}")
+    ends = [f">={oldest.major}.{oldest.minor}", f"<{newest.major}.{newest.minor + 1}"]
+    holes = [f"!={one.major}.{one.minor}.*" for one in bad - good if oldest < one < newest]
+    assert declared(package) == SpecifierSet(",".join([*ends, *holes]))
     assert releases.OLDEST[package] == f"{oldest.major}.{oldest.minor}"
     assert Version(locked_versions()[package]) in good
-    assert not [version for version in bad - good if oldest <= version]
+
+
+def test_every_minor_release_of_transformers_between_the_ends_was_tried():
+    good, bad = tried("transformers", True), tried("transformers", False)
+    oldest, newest = min(good), max(good)
+    minors = {one.minor for one in good | bad if oldest <= one <= newest}
+    assert minors == set(range(oldest.minor, newest.minor + 1))
 
 
 def test_every_family_was_tried_in_every_release():
