@@ -55,7 +55,7 @@ def outcome(case: dict) -> str:
 def first_line(text: str) -> str:
     """The first line of what somebody said, without colours and paths."""
     line = text.strip().splitlines()[0] if text.strip() else ""
-    return re.sub(r"\x1b\[[0-9;]*m|(?<=\s)/\S*/", "", line)
+    return re.sub(r"\x1b\[[0-9;]*m|(?<!\S)/\S*/", "", line)
 
 
 class Kept(logging.Handler):

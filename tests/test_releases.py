@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 import tomllib
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from sci_core.families.models import adapt
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
+
+import versions  # noqa: E402
+import versions_check  # noqa: E402
+
 TRIED = json.loads((ROOT / "benchmarks" / "results" / "versions.json").read_text(encoding="utf-8"))
 kinds = pytest.mark.parametrize("kind", tiny.KINDS)
 
@@ -36,11 +42,18 @@ def tried(package, passed):
 def test_the_declared_range_is_what_passed(package):
     good, bad = tried(package, True), tried(package, False)
     oldest, newest = min(good), max(good)
-    beyond = f"{newest.major}.{newest.minor + 1}"
-    assert declared(package) == SpecifierSet(f">={oldest.major}.{oldest.minor},<{beyond}")
+    ends = [f">={oldest.major}.{oldest.minor}", f"<{newest.major}.{newest.minor + 1}"]
+    holes = [f"!={one.major}.{one.minor}.*" for one in bad - good if oldest < one < newest]
+    assert declared(package) == SpecifierSet(",".join([*ends, *holes]))
     assert releases.OLDEST[package] == f"{oldest.major}.{oldest.minor}"
     assert Version(locked_versions()[package]) in good
-    assert not [version for version in bad - good if oldest <= version]
+
+
+def test_every_minor_release_of_transformers_between_the_ends_was_tried():
+    good, bad = tried("transformers", True), tried("transformers", False)
+    oldest, newest = min(good), max(good)
+    minors = {one.minor for one in good | bad if oldest <= one <= newest}
+    assert minors == set(range(oldest.minor, newest.minor + 1))
 
 
 def test_every_family_was_tried_in_every_release():
@@ -55,6 +68,42 @@ def test_every_family_was_tried_in_every_release():
 def test_no_release_that_passed_warns_of_what_it_will_take_away():
     said = [line for entry in TRIED if entry["passed"] for line in entry["warnings"]]
     assert not [line for line in said if "deprecated" in line or "removed" in line]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """A tiny checkpoint's questions, as the script asks them in every environment."""
+    pictures, prompts = tiny.random_questions(random.Random(5), 4)
+    clear, right = versions.clear_questions(tiny.load("llava_next"), (pictures, prompts))
+    of = [pictures[place] for place in clear], [prompts[place] for place in clear]
+    folder = tmp_path_factory.mktemp("asked") / "pictures"
+    return versions.case("llava_next", tiny.checkpoint("llava_next"), of, right, folder)
+
+
+def test_the_script_tells_right_answers_from_wrong_ones_and_from_errors(asked, tmp_path):
+    assert asked["prompts"] and versions_check.outcome(asked) == "equal"
+    first, *others = asked["right"]["SCI5"]
+    wrong = {**asked["right"], "SCI5": [[*first, 1], *others]}
+    said = versions_check.outcome({**asked, "right": wrong})
+    assert said.startswith("two_phase, SCI5: 1 of ") and "sequential, SCI5: 1 of " in said
+    (tmp_path / "config.json").write_text('{"model_type": "llava_next"}')
+    said = versions_check.outcome({**asked, "checkpoint": str(tmp_path)})
+    assert said.startswith("FileNotFoundError: ") and str(tmp_path.parent) not in said
+
+
+def test_an_entry_takes_the_place_of_an_earlier_one_of_its_pair(tmp_path):
+    file = tmp_path / "versions.json"
+    for transformers, torch_, passed in (
+        ("5.20.0", "2.13.0", False), ("5.9.0", "2.13.0", True), ("5.20.0", "2.6.0", True),
+        ("5.20.0", "2.13.0", True), ("5.100.0", "2.6.0", False),
+    ):  # fmt: skip
+        versions.keep({"transformers": transformers, "torch": torch_, "passed": passed}, file)
+    kept = [(e["torch"], e["transformers"], e["passed"]) for e in versions.kept_in(file)]
+    assert kept == [
+        ("2.6.0", "5.20.0", True), ("2.6.0", "5.100.0", False),
+        ("2.13.0", "5.9.0", True), ("2.13.0", "5.20.0", True),
+    ]  # fmt: skip
+    assert versions.ends(versions.kept_in(file)) == ["5.9.0", "5.20.0"]
 
 
 @pytest.fixture
