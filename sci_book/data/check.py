@@ -12,7 +12,7 @@ from functools import cache
 from sci_book.data.answers.rules import parse
 from sci_book.data.pictures import oddities
 from sci_book.data.prompts import build_prompt, template_families
-from sci_book.data.rewordings import reword
+from sci_book.data.rewordings import by_prefix, prefix_sentence, reword
 from sci_book.data.rows import Dataset, Problem, Row, RowError
 from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
@@ -28,6 +28,7 @@ class Findings:
 
     problems  by kind, the rows that cannot be used, in the file's order
     left_out  rows that cannot be reworded: methods with textual rounds leave them out
+    prefixed  how many rows the rule `prefix` rewords
     notes     by what was done to them, how many pictures are shown otherwise than stored
     pictures  how many different pictures could be opened
     """
@@ -37,6 +38,7 @@ class Findings:
     pictures: int
     problems: dict[str, list[tuple[Row, str]]]
     left_out: list[tuple[Row, str]]
+    prefixed: int
     notes: Counter[str]
 
     @property
@@ -57,6 +59,8 @@ class Findings:
             more = ", …" if len(rows) > SHOWN_ROWS else ""
             lines.append(f"  {len(rows):>7,} {kind}: rows with index {', '.join(indices)}{more}")
             lines.append(f"          {rows[0][1]}")
+        if self.prefixed:
+            lines.append(f"  {prefix_sentence(self.prefixed, self.rows)}")
         lines += [f"  {count:>7,} pictures {note}" for note, count in sorted(self.notes.items())]
         return "\n".join(lines)
 
@@ -65,6 +69,7 @@ def check(dataset: Dataset) -> Findings:
     """Open every picture, read every ground truth and reword every prompt of a loaded data set."""
     problems: dict[str, list[tuple[Row, str]]] = {}
     left_out: list[tuple[Row, str]] = []
+    prefixed = 0
     notes: Counter[str] = Counter()
     opened: dict[str, Problem | None] = {}
     for row in dataset:
@@ -78,8 +83,10 @@ def check(dataset: Dataset) -> Findings:
             problems.setdefault(problem.kind, []).append((row, problem.sentence))
         elif refused := _refused(row):
             left_out.append((row, refused))
+        else:
+            prefixed += any(by_prefix(row, build_prompt(row, f)) for f in template_families())
     pictures = sum(problem is None for problem in opened.values())
-    return Findings(dataset.name, len(dataset), pictures, problems, left_out, notes)
+    return Findings(dataset.name, len(dataset), pictures, problems, left_out, prefixed, notes)
 
 
 def _refused(row: Row) -> str:

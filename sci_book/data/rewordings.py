@@ -1,7 +1,8 @@
 """The rewritten prompts of a row, and why a row has none in some round.
 
 A row may bring its own. Else a prompt with an instruction is rewritten by the paper's tables. A
-free question has none: V1 and V3 stand in front of it, and V2 is its translation.
+free question has none: V1 and V3 stand in front of it, and V2 is its translation. Where there is no
+translation, or no instruction that the tables know, the rule `prefix` takes the place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sci_core.counterfactuals import (
     DUMMIES,
     REWRITES,
     find_dummy,
+    holds_instruction,
     is_visual,
     prefix_rewrite,
     rewrite,
@@ -55,14 +57,25 @@ def check_rounds(rounds: Sequence[str]) -> None:
 def _reworded(row: Row, prompt: str, name: str) -> str:
     if row.rewrites:
         return _own(row, prompt, name)
-    if row.question_type != "free":
+    if row.question_type != "free" and holds_instruction(prompt):
         return rewrite(prompt, name)
-    if name == "V2" and not row.translation:
-        raise ValueError(
-            "V2 of a free question is its translation, and there is none. Name the column that "
-            "holds it as columns.translation of the data set's YAML file."
-        )
     return prefix_rewrite(prompt, name, row.translation)
+
+
+def by_prefix(row: Row, prompt: str) -> bool:
+    """Whether the rule `prefix` rewords a row, for want of something better."""
+    if row.question_type == "free":
+        return not (row.rewrites or row.translation)
+    return not (row.rewrites or holds_instruction(prompt))
+
+
+def prefix_sentence(count: int, rows: int) -> str:
+    """What is said of the rows that `by_prefix` holds of."""
+    return (
+        f"{count:,} of {rows:,} rows hold no instruction that the paper's rewordings know, and no "
+        "translation of a free question: the rule `prefix` puts a request in front of them. Name "
+        "the column of rewordings of your own as columns.rewrites of the data set's YAML file."
+    )
 
 
 def _own(row: Row, prompt: str, name: str) -> str:

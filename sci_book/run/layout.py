@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -22,7 +23,7 @@ from sci_book.data.catalogue import model_name
 from sci_book.data.datasets import Dataset, DatasetError, Row, RowError
 from sci_book.data.pictures import size_in_header
 from sci_book.data.prompts import build_prompt, templates_digest
-from sci_book.data.rewordings import check_rounds
+from sci_book.data.rewordings import by_prefix, check_rounds, prefix_sentence
 from sci_book.files import json_text
 from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_book.results.records import SCHEMA_VERSION, new_tokens
@@ -128,6 +129,8 @@ def make_plan(
     types = {row.question_type for row in dataset}
     free = not max_new_tokens and "free" in types
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
+    all_rounds = _all_rounds(rounds, chosen)
+    prefixed = _reworded_by_prefix(dataset, model.family, all_rounds)
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": model_name(model.name) if os.path.isdir(model.name) else model.name,
@@ -136,7 +139,7 @@ def make_plan(
         "dtype": str(model.dtype).removeprefix("torch."),
         **precision(model),
         "eos": sorted(model.eos_token_ids),
-        "rounds": _all_rounds(rounds, chosen),
+        "rounds": all_rounds,
         "methods": json.loads(json_text([asdict(method) for method in chosen])),  # no tuples
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
@@ -152,6 +155,7 @@ def make_plan(
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
         **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
+        **({"reworded by prefix": prefixed} if prefixed else {}),
         # Said of large models alone: pocket pictures are never resized, so nothing of theirs turns.
         **({"dummies": "of resized pictures"} if sizes and model.resizes_once else {}),
         **rules_stamp(types),
@@ -206,6 +210,16 @@ def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
     unique = [name for name in dict.fromkeys((*rounds, *ordered)) if name != "original"]
     check_rounds(unique)
     return ["original", *sorted(unique, key=is_visual)]
+
+
+def _reworded_by_prefix(dataset: Dataset, family: str, rounds: Sequence[str]) -> int:
+    """Count the rows that the rule `prefix` rewords, with a UserWarning if there are any."""
+    if all(name == "original" or is_visual(name) for name in rounds):
+        return 0
+    count = sum(by_prefix(row, build_prompt(row, family)) for row in dataset)
+    if count:
+        warnings.warn(prefix_sentence(count, len(dataset)), UserWarning, stacklevel=4)
+    return count
 
 
 def _sizes(dataset: Dataset) -> dict[str, tuple[int, int]]:

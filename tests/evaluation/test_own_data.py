@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import formats
@@ -209,15 +210,16 @@ PICTURE = formats.encoded(formats.png())
 
 
 @pytest.mark.parametrize(
-    ("kind", "question", "answer", "refused"),
+    ("kind", "question", "answer", "refused"),  # "prefix": reworded by that rule
     [
-        ("yesno", "Is it red?", "yes", "holds 0 known instructions"),
+        ("yesno", "Is it red?", "yes", "prefix"),
+        ("yesno", f"{ASKED} Please answer yes or no.", "yes", "holds 2 known instructions"),
         ("yesno", ASKED, "yes", ""),
-        ("number", "How many are red?", "3", "holds 0 known instructions"),
+        ("number", "How many are red?", "3", "prefix"),
         ("number", "How many? Answer the question using a single word or phrase.", "3", ""),
         ("short", "What is it?", "ball", ""),
         ("short", "What? Answer the question using a single word or phrase.", "ball", "holds 2"),
-        ("free", "Describe it.", "A ball.", "V2 of a free question is its translation"),
+        ("free", "Describe it.", "A ball.", "prefix"),
     ],
 )  # fmt: skip
 def test_a_check_says_what_an_evaluation_would_leave_out(
@@ -228,9 +230,18 @@ def test_a_check_says_what_an_evaluation_would_leave_out(
     said = capsys.readouterr().out
     assert said.startswith("mine: 1 rows, 1 pictures; unusable rows: 0")
     left_out = "1 left out of SCI, since it cannot be reworded: rows with index 0" in said
-    assert left_out == bool(refused) and refused in said
-    plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI5"])
-    assert bool(pose(load_dataset(path).rows[0], plan).refused) == bool(refused)
+    assert left_out == refused.startswith("holds") and refused in said
+    prefixed = "1 of 1 rows hold no instruction that the paper's rewordings know" in said
+    assert prefixed == (refused == "prefix")
+    warned = (
+        pytest.warns(UserWarning, match="1 of 1 rows .*`prefix`") if prefixed else nullcontext()
+    )
+    with warned:
+        plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI5"])
+    assert plan.stamp.get("reworded by prefix") == (1 if prefixed else None)
+    assert bool(pose(load_dataset(path).rows[0], plan).refused) == left_out
+    bare = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["VCD"])  # nothing to reword
+    assert "reworded by prefix" not in bare.stamp
 
 
 @pytest.mark.parametrize("white", [255, 1023, 4095])
