@@ -313,10 +313,11 @@ def test_captions_take_more_tokens_and_without_a_translation_v2_stands_in_front(
 
 def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tmp_path):
     bad = with_row(world, 5, image_bytes=b"no picture")
-    bad = with_row(bad, 30, question="Is it red?", question_type="yesno")
+    twice = "Is it red? Please answer yes or no. Please answer yes or no."
+    bad = with_row(bad, 30, question=twice, question_type="yesno")
     records = runner.evaluate(model, bad, METHODS, tmp_path, **SETTINGS)
     assert records.frame["error"].iloc[5] == "RowError"
-    assert records.frame["error"].iloc[30] is None  # no instruction to rewrite
+    assert records.frame["error"].iloc[30] is None  # two instructions, of which none is rewritten
     assert records.ok.sum() == 37
     assert records.parsed("SCI5")[5] is None and not records.correct("SCI5")[5]
     for policy in records.policies:
