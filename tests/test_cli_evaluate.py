@@ -10,7 +10,7 @@ import pytest
 from sci_book.results.records import read_records
 from sci_book.results.summary import Score, Share, Summary
 from sci_book.run import lock
-from sci_book.run.parts import Part
+from sci_book.run.parts import RunPart
 from tests.conftest import OWN_DATA, sci
 
 
@@ -58,7 +58,7 @@ def test_a_folder_where_another_process_is_at_work_is_refused_before_anything_is
 ):
     monkeypatch.setattr("sci_core.families.models.load_model", lambda *_, **__: 1 / 0)
     monkeypatch.setattr("sci_book.data.datasets.load_dataset", lambda *_, **__: 1 / 0)
-    with lock.held(Part.named(shard).folder(tmp_path / "run")):
+    with lock.held(RunPart.named(shard).folder(tmp_path / "run")):
         assert evaluated(checkpoint, own_data, tmp_path / "run", "--shard", shard) == 2
     said = capsys.readouterr().err
     assert f"(process {os.getpid()} on " in said and "give the same command again" in said

@@ -107,10 +107,10 @@ def evaluate(
 
     from sci_book.data.catalogue import how_to_load, said_of_loading, settled
     from sci_book.run import finished, lock, method_sets
-    from sci_book.run.parts import Part
+    from sci_book.run.parts import RunPart
 
     check_device(device)
-    part_of_run = Part.named(shard)
+    part_of_run = RunPart.named(shard)
     lock.check_free(part_of_run.folder(out))
     chosen = method_sets.named(methods)
     added = method_sets.rounds_named(rounds)

@@ -47,7 +47,7 @@ from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
-PARTS = "part-*-of-*"
+PART_FOLDERS = "part-*-of-*"
 """Folders, below that of a run, of the commands that shared it (`run.parts`)."""
 SHARD = re.compile(r"shard-(\d{5})-of-(\d{5})\.parquet")
 _NODE = pa.struct(
@@ -321,7 +321,7 @@ def read_records(path: str | Path) -> Records:
 
 def shard_files(out: Path) -> list[Path]:
     """The shards in a run's folder and its parts', in order; a file of any other name is none."""
-    files = [*out.glob(f"{PARTS}/shard-*.parquet"), *out.glob("shard-*.parquet")]
+    files = [*out.glob(f"{PART_FOLDERS}/shard-*.parquet"), *out.glob("shard-*.parquet")]
     by_name = {file.name: file for file in files if SHARD.fullmatch(file.name)}
     return [by_name[name] for name in sorted(by_name)]
 

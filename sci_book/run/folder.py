@@ -22,18 +22,18 @@ from pathlib import Path
 from typing import Any
 
 from sci_book.files import TEMPORARY, json_text, write_whole
-from sci_book.results.records import PARTS, Records, read_records, shard_files, shards_of
+from sci_book.results.records import PART_FOLDERS, Records, read_records, shard_files, shards_of
 from sci_book.results.stamps import RecordsError, check_stamp, covers
 from sci_book.run.layout import Plan
 from sci_book.run.lock import held
 from sci_book.run.log import cut_half_line
-from sci_book.run.parts import WHOLE, Part
+from sci_book.run.parts import WHOLE, RunPart
 
 # What a stamp that does not say it means.
 UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 
-def missing_shards(plan: Plan, out: Path, part: Part = WHOLE) -> list[int]:
+def missing_shards(plan: Plan, out: Path, part: RunPart = WHOLE) -> list[int]:
     """The shards of a part of the run that are not written yet, in order."""
     present = {file.name for file in shard_files(out)}
     return [k for k in part.of(len(plan.shards)) if plan.path(out, k).name not in present]
@@ -89,8 +89,9 @@ def read_or_set_aside(out: Path, stamp: Mapping[str, Any]) -> Records | None:
 
 
 def _stamps(out: Path) -> list[dict[str, Any]]:
-    """What the run in a folder is, and each part of it; by a shard if no stamp.json is whole."""
-    known = [stamp for place in (out, *sorted(out.glob(PARTS))) if (stamp := _stamp_file(place))]
+    """What a run and each part of it is; by a shard, if no stamp.json can be read."""
+    places = (out, *sorted(out.glob(PART_FOLDERS)))
+    known = [stamp for place in places if (stamp := _stamp_file(place))]
     return known or list(filter(None, map(_stamp_of, shard_files(out))))[:1]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sci_book.files import json_text
-from sci_book.results.records import PARTS
+from sci_book.results.records import PART_FOLDERS
 
 LOG = "log.jsonl"
 
@@ -40,7 +40,7 @@ def first_message(out: Path, kind: Literal["errors", "left out"]) -> str:
 def logs(out: Path) -> list[Path]:
     """The logs of a run that are there: its own, and those of its parts."""
     own = [out / LOG] if (out / LOG).is_file() else []
-    return [*own, *sorted(out.glob(f"{PARTS}/{LOG}"))]
+    return [*own, *sorted(out.glob(f"{PART_FOLDERS}/{LOG}"))]
 
 
 def cut_half_line(out: Path) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """The `number`-th of `count` commands that share a run: every `count`-th shard is its own."""
 
     number: int
     count: int
 
     @classmethod
-    def named(cls, text: str) -> Part:
+    def named(cls, text: str) -> RunPart:
         """The part that "3/8" names.
 
         Raises:
@@ -38,4 +38,4 @@ class Part(NamedTuple):
         return out if self == WHOLE else out / f"part-{self.number}-of-{self.count}"
 
 
-WHOLE = Part(1, 1)
+WHOLE = RunPart(1, 1)

@@ -18,7 +18,7 @@ BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
 """Of a terminal; the time left is our own, for tqdm's counts a worker's first batch too."""
 
 
-class Pace:
+class Speed:
     """How many rows a second all workers answer together, from the time that each batch took.
 
     A worker's first batch is left out: in it the worker warms up (libraries load, black is read).
@@ -55,7 +55,7 @@ class Progress:
         self.what, self.total, self.done, self.together = what, total, done, together
         self.first, self.began, self.last_said = done, time.monotonic(), time.monotonic()
         self.readings = self.spared = 0
-        self.pace, self.last_batch = Pace(), self.began
+        self.pace, self.last_batch = Speed(), self.began
 
     def __enter__(self) -> Progress:
         self._say(f"{self.together:,} at a time")

@@ -22,7 +22,7 @@ from sci_book.run import folder, log
 from sci_book.run.executors import Executor, Inline, Processes
 from sci_book.run.layout import SMALL_MODEL, TOP, Kept, Plan, make_plan
 from sci_book.run.lock import held
-from sci_book.run.parts import WHOLE, Part
+from sci_book.run.parts import WHOLE, RunPart
 from sci_book.run.progress import Progress
 from sci_book.run.shards import Batch, Done
 from sci_core.engine.ahead import leave_if_reading_the_script
@@ -59,7 +59,7 @@ def evaluate(
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
     progress: bool = True,
-    part: Part = WHOLE,
+    part: RunPart = WHOLE,
 ) -> Records | None:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
@@ -132,7 +132,7 @@ def evaluate(
     return read_records(out)
 
 
-def _fill(plan: Plan, executor: Executor, out: Path, part: Part, name: str, show: bool) -> None:
+def _fill(plan: Plan, executor: Executor, out: Path, part: RunPart, name: str, show: bool) -> None:
     """Evaluate what the folder of a run lacks of a part."""
     if folder.missing_shards(plan, out, part):
         own = part.folder(out)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sci_book.run.progress import Pace, Progress, duration
+from sci_book.run.progress import Progress, Speed, duration
 
 BATCH = 64
 
@@ -75,7 +75,7 @@ def test_rows_of_a_run_that_goes_on_and_shards_that_fail_do_not_spoil_the_pace(c
 
 
 def test_nothing_is_said_of_the_time_left_before_a_pace_is_known():
-    pace = Pace()
+    pace = Speed()
     assert pace.rate is None
     pace.add(64, 100.0, "one")
     pace.add(64, 100.0, "two")

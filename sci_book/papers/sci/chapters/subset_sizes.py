@@ -136,7 +136,7 @@ def draw_sizes(ax: Axes, frame: pd.DataFrame, *, title: str) -> None:
     ax.set_yticks(range(len(frame)), frame.index)
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
-    reach = 1.08 * np.nanmax(frame[["high", "paper"]])
+    reach = 1.08 * np.nanmax(frame[["reproduced", "high", "paper"]])
     ax.set_xlim(0, max(reach, ax.get_xlim()[1]))  # panels that share an axis keep the longest
     ax.set_title(title)
     ax.set_xlabel("share of the rows of that type, %")
