@@ -7,7 +7,9 @@ import torch
 from transformers.models.llava_next import modeling_llava_next as llava_next
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
-from sci_book.papers.sci.picture_costs import MODELS, SIZES, PixelLimits, Tiles, table
+from sci_book.papers.sci.picture_costs import SIZES, PixelLimits, Tiles, load_models, table
+
+MODELS = load_models()
 
 SEEN = [(4000, 3000), (1, 1), (28, 28), (13, 2400), (8000, 41), (999, 1001), (640, 480)]
 

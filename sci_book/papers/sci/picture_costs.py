@@ -1,18 +1,22 @@
 """What a picture costs in tokens, by its size and the checkpoint's limits; nothing is loaded.
 
-Two kinds: models that follow the picture's pixels within limits, and LLaVA-NeXT, which cuts it into
-tiles beside a thumbnail.
+Two kinds: models that follow the picture's pixels within limits, and those that cut it into tiles
+beside a thumbnail.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import pandas as pd
 import torch
 
+from sci_book.files import read_yaml
+from sci_book.resources import MANIFESTS
 from sci_core.families.adapters import FAMILIES
+
+LIMITS = MANIFESTS / "picture_limits.yaml"
 
 SIZES = ((336, 336), (640, 480), (1280, 960), (1920, 1080), (4000, 3000), (8000, 6000))
 """Width and height: a thumbnail, a picture of COCO's, 1.2, 2, 12 and 48 megapixels."""
@@ -38,11 +42,12 @@ class PixelLimits(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """LLaVA-NeXT: a thumbnail, and the picture in the grid of tiles that wastes least."""
+    """A thumbnail, and the picture in the grid of tiles that wastes least."""
 
+    family: str
     side: int
     patch: int
-    grids: tuple[tuple[int, int], ...]
+    grids: Sequence[Sequence[int]]
 
     def tokens(self, width: int, height: int) -> int:
         """Tokens of a picture, as the model itself packs them."""
@@ -51,22 +56,20 @@ class Tiles(NamedTuple):
             image_grid_pinpoints=[[self.side * part for part in grid] for grid in self.grids],
         )
         sizes = {"image_sizes": torch.tensor([[height, width]])}
-        return FAMILIES["llava_next"].image_tokens(config, sizes)
+        return FAMILIES[self.family].image_tokens(config, sizes)
 
 
-MODELS: Mapping[str, PixelLimits | Tiles] = {
-    "Qwen2-VL, Qwen2.5-VL: checkpoint’s limits (4 to 16,384)": PixelLimits(28, 4, 16_384),
-    "the paper’s code (1,280 to 16,384)": PixelLimits(28, 1280, 16_384),
-    "capped (256 to 1,280)": PixelLimits(28, 256, 1280),
-    "Qwen3-VL (64 to 16,384)": PixelLimits(32, 64, 16_384),
-    "LLaVA-NeXT": Tiles(336, 14, ((1, 2), (2, 1), (2, 2), (3, 1), (1, 3))),
-}
-"""Limits in tokens, from memory of the published configurations."""
+def load_models() -> dict[str, PixelLimits | Tiles]:
+    """The models of `picture_limits.yaml` by title, with their limits."""
+    return {
+        entry.pop("title"): (Tiles if "family" in entry else PixelLimits)(**entry)
+        for entry in read_yaml(LIMITS)
+    }
 
 
 def table() -> pd.DataFrame:
     """Tokens of a picture, a line a size, a column a model and its limits."""
     return pd.DataFrame(
-        {name: [model.tokens(*size) for size in SIZES] for name, model in MODELS.items()},
+        {name: [model.tokens(*size) for size in SIZES] for name, model in load_models().items()},
         index=[f"{width} × {height}" for width, height in SIZES],
     )
