@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find
 import freeze_records  # noqa: E402
 import overhead  # noqa: E402
 import overhead_models  # noqa: E402
+import trainings as registered_trainings  # noqa: E402
 from overhead_runs import ATTENTION_FLOPS  # noqa: E402
 
 FIELDS = {
@@ -183,3 +184,22 @@ def test_the_script_names_commands_that_exist():
         for name, *words in commands:
             known = {each.replace("_", "-") for each in inspect.signature(options[name]).parameters}
             assert {word[2:] for word in words if word.startswith("--")} <= known
+
+
+def test_registered_trainings_are_made_in_turn_and_what_is_finished_is_not_made_again(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(registered_trainings, "FINISHED", tmp_path)
+    made = []
+    monkeypatch.setattr(registered_trainings, "make", lambda *which: made.append(which))
+    (tmp_path / "llava_next-0.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["trainings.py", "--plan"])
+    registered_trainings.main()
+    planned = capsys.readouterr().out.splitlines()
+    assert not made and len(planned) == len(registered_trainings.ORDER) - 1 == 10
+    assert planned[0] == "missing: sci train-pocket --arch qwen2_vl --training 0"
+    monkeypatch.setattr(sys, "argv", ["trainings.py"])
+    registered_trainings.main()
+    families = [family for family, training in made if training in "0123"]
+    assert families == ["qwen2_vl", *["qwen2_vl", "llava_next"] * 3]
+    assert made[7] == ("qwen2_vl", "sister-0") and [each[1] for each in made[8:]] == ["4", "4"]
