@@ -19,6 +19,7 @@ import typer.main
 from PIL import Image
 
 from sci_book import cli
+from sci_book.pipeline.notebooks import parameter_names, read_source
 from sci_book.resources import ROOT
 from sci_book.run import shards
 from tests import tiny
@@ -112,6 +113,13 @@ def test_every_command_and_option_exists(words):
         assert all(f"$({each.partition('=')[0]})" in known for each in words[2:])
         return
     program, *rest = words
+    if program == "papermill":
+        notebook, _, *options = rest
+        known = set(parameter_names(read_source((ROOT / notebook).with_suffix(".py"))))
+        asked = {options[place + 1] for place, word in enumerate(options) if word == "-p"}
+        asked |= {word.partition(":")[0] for word in options if ":" in word}
+        assert asked and asked <= known
+        return
     assert program == "sci"
     command = typer.main.get_command(cli.app)
     while rest and rest[0] in getattr(command, "commands", ()):

@@ -147,11 +147,11 @@ def limits_table(
     return pd.DataFrame.from_dict(lines, orient="index", columns=["asked", "unit"])
 
 
-def question_bytes(given: Assumptions) -> float:
+def question_bytes(given: Assumptions) -> int:
     """Of the keys, values and logits of one question under SCI7, as `preflight.cache_bytes`."""
     tokens = cost.work(SCI7, given.image_tokens, "two_phase", "warm")["token_rows"]
     steps = (1 + given.new_tokens) * given.token_bytes + 4 * given.vocabulary
-    return tokens * given.token_bytes + len(SCI7.rounds) * steps
+    return int(tokens * given.token_bytes + len(SCI7.rounds) * steps)
 
 
 def rows_of(name: str) -> tuple[int, int]:
