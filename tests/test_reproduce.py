@@ -362,7 +362,8 @@ def test_what_it_takes_is_told_for_every_set_before_any_work(own, own_data, monk
     elsewhere_measure = elsewhere.measure
     monkeypatch.setattr(elsewhere, "measure", measure)
     assert sci(*own("--only", "sci,edge")) == 0
-    said = capsys.readouterr().out.splitlines()
+    loading, *said = capsys.readouterr().out.splitlines()
+    assert loading.endswith("greedy at every step")
     assert said[0].split() == ["to", "be", "read", "rows", "about"]
     assert said[1].split()[:3] == ["Self-Critical", "Inference", "5"]
     assert said[1].endswith("a 3, b 2")
