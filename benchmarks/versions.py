@@ -9,7 +9,7 @@ tiny random checkpoints of every family, read by the sequential engine (a plain 
 unmodified model a round and step), and questions of the pocket data with their frozen answers. For
 each release of torch it makes a virtual environment with the kernel's other packages as the lock
 pins them, puts one release of transformers after another into it, and lets `versions_check.py`
-decode the questions there. benchmarks/results/versions.json keeps an entry a pair; what
+decode the questions there. benchmarks/results/versions/cpu.json keeps an entry a pair; what
 pyproject.toml declares is the range that passed, which a test compares.
 """
 
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--transformers", help="by commas; by default the ends of what passed")
     parser.add_argument("--torch", default=locked_versions()["torch"], help="by commas")
     parser.add_argument("--folder", type=Path, help="keep the environments here")
-    parser.add_argument("--json", type=Path, default=RESULTS / "versions.json")
+    parser.add_argument("--json", type=Path, default=RESULTS / "versions" / "cpu.json")
     given = parser.parse_args(arguments)
     releases = given.transformers.split(",") if given.transformers else ends(kept_in(given.json))
     failed = []

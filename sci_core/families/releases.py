@@ -1,7 +1,7 @@
 """The oldest releases of transformers and torch that answer rightly.
 
 `benchmarks/versions.py` tries releases in environments of their own and keeps what it finds in
-`benchmarks/results/versions.json`; pyproject.toml declares the range that passed.
+`benchmarks/results/versions/cpu.json`; pyproject.toml declares the range that passed.
 """
 
 import re
