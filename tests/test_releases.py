@@ -25,7 +25,9 @@ sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find
 import versions  # noqa: E402
 import versions_check  # noqa: E402
 
-TRIED = json.loads((ROOT / "benchmarks" / "results" / "versions" / "cpu.json").read_text(encoding="utf-8"))
+TRIED = json.loads(
+    (ROOT / "benchmarks" / "results" / "versions" / "cpu.json").read_text(encoding="utf-8")
+)
 kinds = pytest.mark.parametrize("kind", tiny.KINDS)
 
 
