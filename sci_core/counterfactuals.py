@@ -68,8 +68,9 @@ def counterfactual_image(
             "noise on the normalised tensor"
         )
     dummy, number = find_dummy(name)
-    source = dummy.made_from(prepare_image(image))
-    return dummy.draw(source if as_read is None else as_read(source), number, variant)
+    shown = prepare_image(image)
+    shown = shown if as_read is None else as_read(shown)
+    return dummy.draw(dummy.made_from(shown), number, variant)
 
 
 def noisy_pixel_values(

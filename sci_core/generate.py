@@ -65,7 +65,8 @@ def generate(
             question's random numbers depend on the seed, its place in the lists and the step. The
             checkpoint's other generation settings are applied (see `settings`).
         engine: "two_phase", or "sequential", the slow reference.
-        noise: how noise becomes a picture ("wrap", "clamp", "normalized"); see `engine.start`.
+        noise: how noise becomes a picture ("wrap", "clamp", "unresized", "normalized"); see
+            `engine.start`.
         return_logits: keep every round's logits of every step; switches the gate off.
         batch_size: questions at a time, those of like length together; halved if memory runs out.
         gate: read the visual rounds only where the textual ones leave two tokens or more.

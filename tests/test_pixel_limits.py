@@ -14,10 +14,15 @@ from PIL import Image
 from transformers import AutoImageProcessor
 
 from sci_book.data.datasets import load_dataset
+from sci_book.resources import FROZEN_RECORDS
+from sci_book.results.records import read_records
+from sci_book.run.layout import make_plan, noise_of
 from sci_core import counterfactual_image, load_model
+from sci_core.counterfactuals import reduced
 from sci_core.engine.questions import prepare_picture
 from sci_core.families.adapters import FAMILIES
 from tests import tiny
+from tests.evaluation import formats
 from tests.soak import examples
 
 KINDS = [kind for kind in tiny.KINDS if kind in FAMILIES]
@@ -65,15 +70,17 @@ def test_a_picture_resized_first_is_read_as_the_image_processor_reads_it(kind, a
 )
 @pytest.mark.parametrize("name", ["black", "noise500", "noise400", "tinynoise500"])
 def test_dummies_are_made_of_the_resized_picture(kind, asked, name):
-    """By hand: smaller if the dummy is, then at the size that is read, then noise, then read."""
+    """By hand: at the size that is read, then smaller if the dummy is, then noise, then read."""
     processor = processor_of(kind, asked)
     image = photograph(1, (150, 90))
-    less = image.reduce(4) if name.startswith("tiny") else image
-    noisy = counterfactual_image(processor.as_read(less), name.removeprefix("tiny"))
-    expected = processor.prepare(noisy, read_before=True)
+    shown, tiny_one = processor.as_read(image), name.startswith("tiny")
+    noisy = counterfactual_image(
+        reduced(shown, 4) if tiny_one else shown, name.removeprefix("tiny")
+    )
+    expected = processor.prepare(noisy, read_before=not tiny_one)
     found = prepare_picture(processor, image, name, "wrap")
     assert all(torch.equal(expected.inputs[key], found.inputs[key]) for key in expected.inputs)
-    if asked and "noise" in name:  # the order is seen where a picture is resized
+    if asked and "noise" in name and not tiny_one:  # the order is seen where a picture is resized
         first = processor.prepare(counterfactual_image(image, name))
         assert not torch.equal(first.inputs["pixel_values"], found.inputs["pixel_values"])
 
@@ -117,12 +124,38 @@ def test_limits_that_cannot_be_are_refused(kind, asked, said):
 
 
 @pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-qwen2vl-small", "pocket-llavanext"])
-def test_pocket_pictures_are_never_resized(name):
-    """So nothing frozen depends on the order of noise and resize."""
+def test_pocket_pictures_are_not_resized(name):
+    """But for MetaRA's crops and sheets, whose frozen records say by their stamp what was done."""
     processor = load_model(POCKET / name).processor
-    rows = load_dataset("pocket", limit=60).rows
-    assert {processor.as_read(row.image()).size for row in rows} == {rows[0].image().size}
-    assert all(processor.as_read(image) is image for image in (row.image() for row in rows))
+    for data in ("pocket", "pocket_cvqa", "pocket_oric"):
+        images = [row.image() for row in load_dataset(data, limit=60).rows]
+        assert all(processor.as_read(image) is image for image in images)
+    frozen = read_records(FROZEN_RECORDS / "metara" / "pocket-qwen2vl.parquet")
+    assert noise_of(frozen.stamp) == "unresized"
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen3_vl", "llava"])
+@pytest.mark.parametrize("side", [64, 57])
+def test_a_run_says_of_what_its_dummies_were_made(kind, side, tmp_path):
+    """A stamp that says nothing is of pictures that nothing resized, or of an older run."""
+    model = tiny.load(kind)
+    formats.write_tsv(tmp_path / "q.tsv", ["q", "a", "i"], [
+        ["Is it? Please answer yes or no.", "yes", formats.encoded(formats.png(side))]
+    ])  # fmt: skip
+    columns = {"question": "q", "answer": "a", "image": "i"}
+    path = formats.write_own(tmp_path / "m.yaml", "q.tsv", columns=columns, question_type="yesno")
+    data = load_dataset(path)
+    (row,) = data.rows
+    resized = model.size_as_read(model.processor.image_processor, row.image().size)
+    changes = model.resizes_once and resized != row.image().size
+    plans = {noise: make_plan(model, data, ["VCD"], noise=noise) for noise in ("wrap", "unresized")}
+    assert ("dummies" in plans["wrap"].stamp) == changes
+    assert "dummies" not in plans["unresized"].stamp
+    assert plans["unresized"].noise == "unresized"
+    assert plans["wrap"].noise == ("wrap" if changes else "unresized")
+    shown = [prepare_picture(model.processor, row.image(), "noise500", n) for n in plans]
+    same = torch.equal(*(picture.inputs["pixel_values"] for picture in shown))
+    assert same != changes
 
 
 @pytest.mark.skipif(

@@ -51,8 +51,11 @@ def evaluate(
         bool, Option("--validation", help="The validation rows of the paper's split alone.")
     ] = False,
     noise: Annotated[
-        Literal["clamp", "wrap", "normalized"],
-        Option(help="Noise on the picture, wrapping or cut to its range; or normalised."),
+        Literal["clamp", "wrap", "normalized", "unresized"],
+        Option(
+            help="Noise on the picture as it is read, wrapping or cut to its range; wrapping on "
+            "the picture as it came; or on its normalised values."
+        ),
     ] = "wrap",
     record: Annotated[
         Literal["logits", "answers"] | None,

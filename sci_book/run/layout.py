@@ -12,6 +12,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -79,7 +80,7 @@ class Plan:
 
     @property
     def noise(self) -> Noise:
-        return self.stamp.get("noise", "clamp")
+        return noise_of(self.stamp)
 
     @property
     def record(self) -> Kept:
@@ -91,6 +92,16 @@ class Plan:
 
     def path(self, out: Path, shard: int) -> Path:
         return out / f"shard-{shard:05d}-of-{len(self.shards):05d}.parquet"
+
+
+def noise_of(stamp: Mapping[str, Any]) -> Noise:
+    """How noise was added in a run of this stamp.
+
+    A run that says nothing of its dummies was of pictures that no family resized, or of a time
+    before dummies were made of resized pictures.
+    """
+    noise = stamp.get("noise", "clamp")
+    return "unresized" if noise == "wrap" and "dummies" not in stamp else noise
 
 
 def make_plan(
@@ -130,6 +141,7 @@ def make_plan(
     free = not max_new_tokens and "free" in types
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     all_rounds = _all_rounds(rounds, chosen)
+    resized = noise in ("wrap", "clamp") and _resizes(model, dataset)
     prefixed = _reworded_by_prefix(dataset, model.family, all_rounds)
     stamp = {
         "schema": SCHEMA_VERSION,
@@ -150,14 +162,13 @@ def make_plan(
         "top": top,
         "batch_size": batch_size,
         # What was the only way before there was a choice goes unsaid; so does a noise that is cut.
-        **({} if noise == "clamp" else {"noise": noise}),
+        **({} if noise == "clamp" else {"noise": "wrap" if noise == "unresized" else noise}),
         **({} if record == "logits" else {"record": record}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
         **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
         **({"reworded by prefix": prefixed} if prefixed else {}),
-        # Said of large models alone: pocket pictures are never resized, so nothing of theirs turns.
-        **({"dummies": "of resized pictures"} if sizes and model.resizes_once else {}),
+        **({"dummies": "of resized pictures"} if resized else {}),
         **rules_stamp(types),
     }
     blocks = _blocks(dataset, model, batch_size, sizes)
@@ -210,6 +221,18 @@ def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
     unique = [name for name in dict.fromkeys((*rounds, *ordered)) if name != "original"]
     check_rounds(unique)
     return ["original", *sorted(unique, key=is_visual)]
+
+
+def _resizes(model: VisionLanguageModel, dataset: Dataset) -> bool:
+    """Whether the model reads some picture of a data set at another size, after one resize."""
+    if not model.resizes_once:
+        return False
+    for row in {row.image_hash: row for row in dataset}.values():
+        with suppress(ValueError):  # of a row that cannot be read, which is said when it is
+            size = size_in_header(row.picture_bytes())
+            if all(size) and size != model.size_as_read(model.processor.image_processor, size):
+                return True
+    return False
 
 
 def _reworded_by_prefix(dataset: Dataset, family: str, rounds: Sequence[str]) -> int:

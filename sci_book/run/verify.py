@@ -20,7 +20,7 @@ from sci_book.data.datasets import Dataset, Row
 from sci_book.results.records import Records
 from sci_book.results.replay import as_method
 from sci_book.results.stamps import check_stamp
-from sci_book.run.layout import Plan, hashed_part, make_plan
+from sci_book.run.layout import Plan, hashed_part, make_plan, noise_of
 from sci_book.run.presets import check_prompts
 from sci_book.run.shards import evaluate_rows, pose
 from sci_book.run.trajectories import rules_of
@@ -107,7 +107,7 @@ def verify_subset(
         if "max_new_tokens_free" in frozen.stamp
         else frozen.stamp["max_new_tokens"],
         top=frozen.stamp["top"],
-        noise=frozen.stamp.get("noise", "clamp"),
+        noise=noise_of(frozen.stamp),
         record=frozen.stamp.get("record", "logits"),
         rounds=frozen.stamp["rounds"],
     )

@@ -51,7 +51,8 @@ def start(
     Args:
         rounds: "original", then a name for each rewrite, then dummy images ("black", "noise500").
         noise: added to the picture, wrapping as in the published code ("wrap") or cut to its range
-            ("clamp"); or to the image processor's output ("normalized").
+            ("clamp"), where a family resizes a picture once after that; or wrapping and before it
+            ("unresized"); or to the image processor's output ("normalized").
         prefixes: a store shared with other batches; without one, this batch alone shares.
         deferred: leave the visual rounds, and their logits, to `Rounds.read_visual_rounds`.
         new_tokens: how many will follow, for which the model's context must have room.

@@ -25,7 +25,7 @@ from sci_core.families.precision import context
 from sci_core.families.processors import Picture, Processor
 from sci_core.images import prepare_image
 
-Noise = Literal["clamp", "wrap", "normalized"]
+Noise = Literal["clamp", "wrap", "normalized", "unresized"]
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,11 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
         prepared = processor.prepare(source)
         values = dummy.on_values(prepared.inputs["pixel_values"], source, number)
         return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})
+    if noise == "unresized":
+        return processor.prepare(counterfactual_image(image, name, "wrap"))
     variant = "clamp" if noise == "normalized" else noise
     shown = counterfactual_image(image, name, variant, processor.as_read)
-    return processor.prepare(shown, read_before=True)
+    return processor.prepare(shown, read_before=not shrinks(name))
 
 
 def check_context(
