@@ -167,7 +167,8 @@ def test_step_by_step_is_paired_with_the_same_items(tmp_path):
     assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
     direct, boolean = measures.step_gain(measures.Evidence(each), ["direct", "boolean"])
     found = direct.interval(0.95)
-    assert found.n == 10 and found.high == 0 and boolean.interval(0.95).n == 0
+    assert found.n == 10 and found.estimate == 0 and np.isnan(found.high)  # of few, all alike
+    assert boolean.interval(0.95).n == 0
 
 
 def test_step_by_step_a_boolean_is_compared_in_one_wording(tmp_path):
