@@ -73,9 +73,9 @@ def read_once():
     patch, read, checked = pytest.MonkeyPatch(), {}, {}
     real_rows, real_checksum = datasets.read_rows, datasets._verify_checksum
 
-    def rows(path, base, manifest):
+    def rows(path, base, manifest, joined=None):
         if path not in read:
-            read[path] = real_rows(path, base, manifest)
+            read[path] = real_rows(path, base, manifest, joined)
         return read[path]
 
     def checksum(path, *rest, **more):
