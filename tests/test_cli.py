@@ -268,7 +268,7 @@ def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path, 
     arguments = ["evaluate", "--data", "en", "--model", checkpoint, "--out", tmp_path / "run"]
     assert sci(*arguments, "--methods", "SCI3") == 0
     loaded, *first = capsys.readouterr().out.splitlines()
-    assert loaded == f"{checkpoint}: float32, greedy at every step"
+    assert loaded == f"{checkpoint}: float32, greedy"
     again, fewer, again_all = (
         subprocess.run(
             [sys.executable, "-c", LOADED, tmp_path, *arguments, "--methods", method],

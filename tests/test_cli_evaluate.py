@@ -239,7 +239,7 @@ def test_pixel_limits_are_part_of_what_a_run_is(checkpoint, own_data, tmp_path, 
     limits = ("--min-pixels", 1000, "--max-pixels", 2000)
     assert evaluated(checkpoint, own_data, run, "--methods", "VCD", *limits) == 0
     said = capsys.readouterr().out.splitlines()[0]
-    assert said == f"{checkpoint}: float32, pictures of 1,000 to 2,000 pixels, greedy at every step"
+    assert said == f"{checkpoint}: float32, pictures of 1,000 to 2,000 pixels, greedy"
     stamp = read_records(run).stamp
     assert (stamp["min_pixels"], stamp["max_pixels"]) == (1000, 2000)
     for other, said in (

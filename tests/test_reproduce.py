@@ -363,7 +363,7 @@ def test_what_it_takes_is_told_for_every_set_before_any_work(own, own_data, monk
     monkeypatch.setattr(elsewhere, "measure", measure)
     assert sci(*own("--only", "sci,edge")) == 0
     loading, *said = capsys.readouterr().out.splitlines()
-    assert loading.endswith("greedy at every step")
+    assert loading.endswith(", greedy")
     assert said[0].split() == ["to", "be", "read", "rows", "about"]
     assert said[1].split()[:3] == ["Self-Critical", "Inference", "5"]
     assert said[1].endswith("a 3, b 2")

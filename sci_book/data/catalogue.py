@@ -104,7 +104,7 @@ def papers_data() -> tuple[str, ...]:
 
 def said_of_loading(model: str, how: Mapping[str, Any]) -> str:
     """A model and how it is loaded and asked, in a line."""
-    return f"{model}: {loading_in_words(how)}, greedy at every step"
+    return f"{model}: {loading_in_words(how)}, greedy"
 
 
 def loading_in_words(how: Mapping[str, Any]) -> str:

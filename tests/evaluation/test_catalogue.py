@@ -133,10 +133,7 @@ def test_a_model_without_a_manifest_has_its_own_dtype_on_a_gpu(gpu, dtype, monke
 
 def test_the_first_line_of_a_run_says_how_the_model_is_asked():
     said = said_of_loading(QWEN, how_to_load(QWEN, "paper"))
-    assert (
-        said
-        == f"{QWEN}: bfloat16, pictures of 1,003,520 to 12,845,056 pixels, greedy at every step"
-    )
+    assert said == f"{QWEN}: bfloat16, pictures of 1,003,520 to 12,845,056 pixels, greedy"
     one = said_of_loading("mine", {"dtype": "float32", "max_pixels": 5000})
-    assert one == "mine: float32, pictures of at most 5,000 pixels, greedy at every step"
-    assert said_of_loading("m", {"dtype": "float16"}) == "m: float16, greedy at every step"
+    assert one == "mine: float32, pictures of at most 5,000 pixels, greedy"
+    assert said_of_loading("m", {"dtype": "float16"}) == "m: float16, greedy"

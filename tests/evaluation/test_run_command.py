@@ -47,7 +47,7 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
     assert command() == 0
     first = capsys.readouterr().out
     loaded, _, scores = first.partition("\n")
-    assert loaded.endswith(": float32, greedy at every step")
+    assert loaded.endswith(": float32, greedy")
     with monkeypatch.context() as patch:
         patch.setattr("sci_core.families.models.load_model", None)
         patch.setattr("sci_book.data.datasets.load_dataset", None)
