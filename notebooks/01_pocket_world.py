@@ -29,11 +29,12 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from sci_book import Interval, cluster_bootstrap, load_dataset, model_entry, read_records, verdict
+from sci_book import load_dataset, model_entry, read_records, share, verdict
 from sci_book.papers.shared import figures, parameters, stamp, tables
 from sci_book.pocket.draw import draw
 from sci_book.pocket.twins import is_usual
 from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
+from sci_book.results.statistics import apart
 
 began = stamp.begin()
 
@@ -54,32 +55,22 @@ for name, record in records.items():
     for category in sorted(set(family)):
         for is_it, word in ((True, "usual"), (False, "unusual")):
             mask = (family == category) & (usual == is_it) & record.ok
-            known[category, labels[name], word] = cluster_bootstrap(right[mask], group[mask])
-    drops[name] = {
-        word: cluster_bootstrap(right[mask & record.ok], group[mask & record.ok])
-        for word, mask in (("usual", usual), ("unusual", ~usual))
-    }
+            known[category, labels[name], word] = share(right[mask], group[mask])
+    sides = [mask & record.ok for mask in (usual, ~usual)]
+    drops[name] = apart(*((right[mask], group[mask]) for mask in sides))
 
 # %% tags=["hide-input"]
 lines = {}
 for name in pocket_models:
     families = [key for key in known if key[1:] == (labels[name], "usual")]
     weakest = min(families, key=lambda key: known[key].low)
-    usual, unusual = drops[name]["usual"], drops[name]["unusual"]
-    gap = Interval(
-        usual.estimate - unusual.estimate,
-        usual.low - unusual.high,
-        usual.high - unusual.low,
-        usual.n + unusual.n,
-        usual.clusters + unusual.clusters,
-    )
     knows = f"{labels[name]}: at least 90 % in the weakest family, {weakest[0]}"
     lines[knows] = (known[weakest], verdict(known[weakest], margin=0.9))
-    lines[f"{labels[name]}: usual better than unusual"] = (gap, verdict(gap))
+    lines[f"{labels[name]}: usual better than unusual"] = (drops[name], verdict(drops[name]))
 frame = pd.DataFrame(
     {
         "%, or points": [tables.number(100 * interval.estimate) for interval, _ in lines.values()],
-        "95 % interval": [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
+        tables.INTERVAL: [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
         "n": [interval.n for interval, _ in lines.values()],
         "verdict": [said for _, said in lines.values()],
     },
@@ -238,7 +229,7 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # ## What the pocket models know
 #
 # Base decoding (greedy, the original prompt), by question family, on held-out pictures. Intervals
-# are bootstrapped over question groups.
+# are over question groups.
 
 # %%
 counts = pd.Series({key: interval.n for key, interval in known.items()}).unstack([1, 2])

@@ -27,9 +27,8 @@ from sci_book.papers.shared import extended as beside
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
-claims = len(variants.CONCLUSIONS) * len(subjects)
 cases = {
-    subject.name: variants.evaluated(subject, extended, quantifier, split_by, claims)
+    subject.name: variants.evaluated(subject, extended, quantifier, split_by)
     for subject in subjects
 }
 
@@ -86,8 +85,7 @@ for subject in subjects:
 # is another, the subsets are built anew from its answers; *old subsets* keeps the default's. The
 # upper part of the list is computed from the ordinary records. The last choices need decoding of
 # their own and were run on a fifth of the question groups, so that they are compared with the
-# default *on those rows*. Intervals cover together with 95 % over the conclusions of all models,
-# under each variant.
+# default *on those rows*.
 
 # %%
 for subject in subjects:

@@ -48,8 +48,7 @@ ledger.show_parts(
 # ## Differences by group
 #
 # diff(group) = accuracy on original less counterfactual questions. The last line of each method is
-# the difference of the two, which is what bias means here; its intervals cover together with 95 %
-# over models and methods of one attribute.
+# the difference of the two, which is what bias means here.
 
 # %%
 families = {name: groups.family(subjects, name) for name in groups.ATTRIBUTES}
@@ -70,7 +69,7 @@ if all(families.values()):
 # %% [markdown]
 # ## The claim
 #
-# Answers of the base, both attributes; the two intervals cover together with 95 %.
+# Answers of the base, both attributes.
 #
 # The folded tables test a second claim, `cvqa-systematic-bias`: “MLLMs demonstrate systematic bias
 # in answering gender-related counterfactual questions”. It has two sides: the drop on dim pictures

@@ -90,7 +90,7 @@ if items:
 Markdown(
     "**Verdict, Figure 8: not comparable.** The twin has the paper’s shares of types because it "
     "was made so, and its words are those of its templates. A ratio of distinct words falls with "
-    "the number of words besides, and a bootstrap, which draws words twice, has no interval for it."
+    "the number of words besides, and no draw of words has an interval for it."
 )
 
 # %% [markdown]

@@ -45,9 +45,9 @@ ledger.show_parts(
 # ## Methods against the base, and against each other
 #
 # All items of the twin, numbers as the paper asks for them and booleans as the models understand
-# them. The difference of two drops is taken item by item, pictures are resampled, intervals cover
-# together with 95 % over the lines of all models, and p-values of the sign-flip test are Holm's
-# over the same lines. The constants are the methods' own; nothing was tuned here.
+# them. The difference of two drops is taken item by item, a picture is a cluster of every interval,
+# and p-values of the sign-flip test are Holm's over the lines of all models. The constants are the
+# methods' own; nothing was tuned here.
 
 # %%
 family = shrinking.family(subjects)

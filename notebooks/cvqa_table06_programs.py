@@ -116,8 +116,8 @@ for name, made in ran.items():
 #   of it says that the language of programs is rich enough and the sandbox lets it through; that
 #   those without the presupposition answer none follows from the twin, whose answers all change.
 #   What a code model loses lies between, and is measured where one is named.
-# - Where all items come out alike a bootstrap has no width; there the interval is built from
-#   Wilson's, of as many rows as there are pictures.
+# - Where all items come out alike the interval allows for as many others as none of so many
+#   pictures leaves possible (Wilson's bound).
 # - The paper's detector makes mistakes, ours none; so the paper's original accuracies are lower.
 # - Finding 1, that such models do worse than end-to-end ones where several steps are needed, is
 #   about code models, and is not tested here; the audit sets it beside the printed numbers.

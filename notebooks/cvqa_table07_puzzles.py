@@ -54,14 +54,13 @@ letters.paper_table()
 tables.plain(letters.random_level(), name="chance", caption="The paper’s numbers against chance")
 
 # %% [markdown]
-# The models read; intervals cover together with 95 %. All 300 puzzles of the pocket set give an
-# interval of more than ten points, so the claim, which allows ten, can fail on them or stay
-# undecided; it cannot be shown to hold.
+# The models read. All 300 puzzles of the pocket set give an interval of more than ten points, so
+# the claim, which allows ten, can fail on them or stay undecided; it cannot be shown to hold.
 
 # %%
 with_puzzles = letters.with_puzzles(subjects)
 for subject in with_puzzles:
-    display(letters.accuracy_table(subject, len(with_puzzles)))
+    display(letters.accuracy_table(subject))
 
 # %%
 for subject in with_puzzles:

@@ -60,9 +60,8 @@ ledger.show_parts(
 # ## Table 3
 #
 # Percent right by the answer rules of the public code. A text that names no answer is wrong, and
-# counted as *unread*. Intervals come from 10,000 draws of pictures, both questions of an item kept
-# together. They cover together with 95 % over those lines of all models that the claim is about;
-# “boolean”, in the paper's wording, has the same level and is not counted. The paper's own numbers
+# counted as *unread*. A picture is a cluster of every interval, and both questions of an item stay
+# together. “Boolean”, in the paper's wording, is shown and not counted. The paper's own numbers
 # come first.
 
 # %%
@@ -79,7 +78,7 @@ drops.tests(family, subjects) if subjects else Markdown("Nothing to test.")
 # %% [markdown]
 # ## Figure 1
 #
-# Bars with their simultaneous intervals; a diamond is the paper's model of the same family.
+# Bars with their intervals; a diamond is the paper's model of the same family.
 
 # %% tags=["hide-input"]
 if subjects:
@@ -116,8 +115,8 @@ for subject in subjects:
 # ## Table 5: a tenth of the rows
 #
 # GPT-4V was asked on a tenth of the set and lost "over 10 %" on all three types. Here is the drop
-# on as small a share of the twin; intervals cover together with 95 % over models and types. The
-# claim below is tested on all rows, and beside it on the tenth (cvqa-tenth), which tells less.
+# on as small a share of the twin. The claim below is tested on all rows, and beside it on the tenth
+# (cvqa-tenth), which tells less.
 
 # %%
 drops.paper_table(5)
@@ -131,8 +130,7 @@ for subject in subjects:
 # ## The claims
 #
 # That every type loses, Table 4's and Table 5's, part by part, beside the paper's model of the same
-# family; then the paper's other sentences about these tables, by the part that decides. Intervals
-# cover together with 95 % over the parts of a claim.
+# family; then the paper's other sentences about these tables, by the part that decides.
 
 # %%
 for table in ledger.tables(findings, drops.paper_numbers(subjects)):

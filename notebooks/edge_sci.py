@@ -51,12 +51,10 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 # %% [markdown]
 # ## SCI5 less the base
 #
-# Means of the same rows; intervals cover together with 95 % over the lines of all models, and
-# p-values are the sign-flip test's with Holm's correction over the same lines. The Brier score is
-# the mean squared distance between confidence and outcome; lower is better. It stands for
-# calibration in the tests because it is a mean over rows. The claim's lines stand once more in the
-# ledger's tables below, with intervals that cover together over the two kinds of a measure of one
-# model.
+# Means of the same rows; p-values are the sign-flip test's with Holm's correction over the lines of
+# all models. The Brier score is the mean squared distance between confidence and outcome; lower is
+# better. It stands for calibration in the tests because it is a mean over rows. The claim's lines
+# stand once more in the ledger's tables below.
 
 # %%
 for model in recorded.full:

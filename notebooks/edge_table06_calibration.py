@@ -50,8 +50,8 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 # %% [markdown]
 # ## Table 6
 #
-# ECE is biased upwards, the more the fewer answers a bin has; intervals come from resampled
-# pictures. The average is the mean of both kinds, as in the paper.
+# ECE is biased upwards, the more the fewer answers a bin has; a picture is a cluster of every
+# interval. The average is the mean of both kinds, as in the paper.
 
 # %%
 calibration.table06(recorded, pair)

@@ -95,7 +95,7 @@ blur.severity_table(recorded)
 # %% tags=["hide-input"]
 figures.show(
     blur.draw_curves(recorded),
-    "Accuracy as the picture gets worse, by group of corruptions; bands are 95 % intervals.",
+    "Accuracy as the picture gets worse, by group of corruptions; bands are intervals.",
     alt="Four panels, noise, blur, weather and digital: percent of questions right against "
     "severity from 0 to 5, a line a model with a band for its interval.",
 )
@@ -115,8 +115,8 @@ figures.show(
 #   constants of all corruptions are the published ones, made for pictures of 224.
 # - McNemar's test is exact; Edwards' correction stands beside it because the paper prints it,
 #   without the clamp at zero that would give 1 at equal counts.
-# - The ratio ρ has no value where the second model does not drop, and the draws without one are
-#   left out of its interval and counted.
+# - The ratio ρ has no value where the second model does not drop, and no bounds where by its own
+#   interval it may not.
 # - The corruptions are written anew on SciPy and Pillow; `papers.shared.corruptions` lists what
 #   differs from the published ones.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

@@ -65,9 +65,9 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## The paper's figure
 #
 # Figures 1(d) and 2 print no numbers; theirs are those of Table 9, drawn dashed and open. Bands are
-# 95 % intervals of Overall, from 10,000 draws of whole question groups. One round is right on
-# no row of B by definition (the paper's Qwen2-VL, which was sampled, on some); the climb from one
-# round to three begins there for any method.
+# 95 % intervals of Overall over question groups. One round is right on no row of B by definition
+# (the paper's Qwen2-VL, which was sampled, on some); the climb from one round to three begins there
+# for any method.
 
 # %% tags=["hide-input"]
 figures.show(
@@ -97,7 +97,7 @@ for table in ledger.tables(findings, scaling.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
-# The step to three rounds, from the base; its intervals cover together with 95 % over the models.
+# The step to three rounds, from the base.
 
 # %%
 right = {name: scaling.named(outcomes) for name, outcomes in climbs.items()}
@@ -179,7 +179,7 @@ for subject in longest:
 tables.compare(
     scaling.apart(longest, parts),
     name="apart",
-    caption="One kind of round at a time on BS, in points; intervals simultaneous over the table",
+    caption="One kind of round at a time on BS, in points",
     ours=chapters.side(longest),
 ).fold()
 
@@ -254,7 +254,7 @@ for rule in list(scaling.RULES)[1:]:
 tables.compare(
     scaling.joined(kept, subjects),
     name="kept",
-    caption="Steps on BS with the constraint kept, in points; simultaneous under each rule",
+    caption="Steps on BS with the constraint kept, in points",
     ours=chapters.side(subjects),
 ).fold()
 

@@ -72,8 +72,8 @@ Markdown(f"Data sets whose questions are not at hand: {'; '.join(absent) or 'non
 # %% [markdown]
 # ## How often a rewrite changes the answer
 #
-# Test rows; an answer that cannot be parsed equals no other, as in DRBench's S. Intervals come from
-# 10,000 draws of whole question groups.
+# Test rows; an answer that cannot be parsed equals no other, as in DRBench's S. A question group is
+# a cluster of every interval.
 
 # %%
 for subject in subjects:
@@ -130,7 +130,7 @@ for subject in subjects:
 # %% [markdown]
 # Does one letter draw the changed answers? Beside the share of the changed rows that go to each
 # letter stands its distance from the share that it would have if each row took any other of its
-# options with equal chance; the intervals of one model cover together with 95 %.
+# options with equal chance.
 
 # %%
 pulls = {subject.name: rewrite_moves.pulls(subject, split_by) for subject in subjects}

@@ -48,12 +48,9 @@ headline.rows_table(by_seed)
 # %% [markdown]
 # ## SCI against base and VCD, more rounds, transfer
 #
-# Paired differences on test rows, in points; the claim is that each is positive. Intervals come
-# from 10,000 draws of question groups and cover together with 95 % over the lines of one model and
-# seed. The line with the BS of another model asks whether the gain carries over to rows that the
-# other model of the *same seed* stumbles over. More lines cover together here than on other pages,
-# so intervals are wider: SCI7 − SCI5 on BS can be inconclusive here and hold in
-# {doc}`fig01d_fig02_scaling`.
+# Paired differences on test rows, in points; the claim is that each is positive. Each has its own
+# 95 % interval over question groups. The line with the BS of another model asks whether the gain
+# carries over to rows that the other model of the *same seed* stumbles over.
 
 # %%
 for name in frame.index.unique("model"):

@@ -50,8 +50,8 @@ HTML(matrix.as_html(cells))
 # %% [markdown]
 # ## Reading and deviations
 #
-# - Each number is by its chapter's measure (`data_manifests/paper/matrix.yaml`), but its interval
-#   covers by itself; chapters widen theirs so that several cover together.
+# - Each number is by its chapter's measure (`data_manifests/paper/matrix.yaml`), and has the
+#   interval that it has there.
 # - A dash stands where the records do not settle a method; in place of an interval, where no row
 #   changes or too few questions were asked.
 # - A model that does not meet {doc}`the conditions of SCI <conditions>` is not judged.

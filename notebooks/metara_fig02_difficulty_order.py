@@ -88,7 +88,7 @@ for table in ledger.tables(findings):
 #
 # The thirds of a task's originals by d, easy, middle and hard, in each of the three rates. They are
 # taken across families, so that a level says which families are in it before it says anything of d.
-# The intervals cover together with 95 % over the table. Nothing is claimed here.
+# Nothing is claimed here.
 
 # %%
 difficulty.level_table(made) if made else Markdown("*not comparable*: no records")

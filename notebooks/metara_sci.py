@@ -34,12 +34,11 @@ family = effects.family(made)
 Markdown(f"{ledger.conclusion(findings)}\n\n{effects.tested(findings, family)}")
 
 # %% [markdown]
-# The verdict comes from the intervals, which cover together over a model's lines of the claim. A
-# *fails* without p < 0.05 is weak evidence that SCI5 fails more. The two can differ for three
-# reasons. Holm corrects over the lines of all methods and models. An interval is too sure of its
-# end near zero where a method changes few originals, nearly all one way. In conditional lines the
-# interval compares means of different originals, those that each method answers right; p is of the
-# originals that both answer right.
+# The verdict comes from each line's own interval. A *fails* without p < 0.05 is weak evidence that
+# SCI5 fails more. The two can differ for three reasons. Holm corrects over the lines of all methods
+# and models. An interval is too sure of its end near zero where a method changes few originals,
+# nearly all one way. In conditional lines the interval compares means of different originals, those
+# that each method answers right; p is of the originals that both answer right.
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -62,9 +61,8 @@ for model in made:
 # %% [markdown]
 # ## Against the base
 #
-# Intervals draw originals again, with all their cases, for both methods at once, and cover together
-# with 95 % over all lines of all models; p-values of the sign-flip test are Holm's over the same
-# lines.
+# An original with all its cases is a cluster of every interval, for both methods at once; p-values
+# of the sign-flip test are Holm's over the lines of all models.
 
 # %%
 for model in made:
@@ -83,7 +81,7 @@ if made:
 Markdown(" ".join([effects.beyond(made, family), *map(effects.moved, made)]))
 
 # %% [markdown]
-# The claim is about SCI5 alone; its intervals cover together over rates and tasks.
+# The claim is about SCI5 alone.
 
 # %%
 for table in ledger.tables(findings):

@@ -85,8 +85,8 @@ if made:
 # ## Do they agree?
 #
 # The interval draws originals again, for all methods and both rates at once, and ranks anew each
-# time; it covers together over the tasks. The p-value takes the ranks as given, and is
-# asymptotic where methods tie.
+# time: a rank moves by jumps, so the interval is Student's with the variance of 10,000 draws. The
+# p-value takes the ranks as given, and is asymptotic where methods tie.
 
 # %%
 ranking.tau_table(made).fold()

@@ -78,8 +78,7 @@ if made:
 # %% [markdown]
 # ## Every pair that the sentence asserts
 #
-# Intervals cover together over all pairs and tasks; below, the paper's other sentences about
-# relations.
+# Below, the paper's other sentences about relations.
 
 # %%
 for table in ledger.tables(findings):

@@ -12,7 +12,6 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]  # the ledger's; any has the same questions
 records: str = "data_manifests/records"
-level: float = 0.95  # of the intervals of a table together
 
 # %% tags=["hide-input"]
 
@@ -45,15 +44,14 @@ ledger.show_parts(
 #
 # The *pocket CLIP* was trained on other scenes, and chose ORIC's absent objects for their score.
 # The *scene graph* is no network: its vectors say where a scene is and what is there, and of an
-# object where it is at home. A picture is a cluster; intervals cover together with 95 % over a
-# table.
+# object where it is at home. A picture is a cluster of every interval.
 
 # %%
-encoder.score_table(level)
+encoder.score_table()
 
 # %% tags=["hide-input"]
 figures.show(
-    encoder.draw(level),
+    encoder.draw(),
     "How well present and absent objects fit their pictures, by who chose them.",
     alt="A panel an encoder: the mean score of present and of absent objects with intervals, "
     "for POPE, adversarial POPE, objects by lot and ORIC.",
@@ -63,7 +61,7 @@ figures.show(
 # ## Table 6
 #
 # The least distance between a picture with an object and one without it, a mean over objects. The
-# interval is over objects: there are few, and a least value has no bootstrap over pictures.
+# interval is over objects: there are few, and a least value has none over pictures.
 
 # %%
 encoder.distance_table()
@@ -74,7 +72,6 @@ encoder.distance_table()
 # CLIPScore on the same pictures, POPE less ORIC for present objects and ORIC less POPE for absent
 # ones; and a hundred times the least distance, POPE less ORIC, a mean over objects. What holds by
 # construction, that the pocket CLIP finds ORIC's absent objects more fitting, stands apart.
-# Intervals cover together with 95 % over the parts of a claim.
 
 # %%
 for table in ledger.tables(findings, printed):

@@ -47,7 +47,7 @@ ledger.show_parts(
 #
 # The paper writes out its numbers without CoT and after Visual-RFT. Those with CoT are in its
 # drawing alone. The control, a model taught the form, is ours. An answer that says neither yes nor
-# no counts as wrong. A picture is a cluster, and the intervals cover together with 95 %.
+# no counts as wrong. A picture is a cluster of every interval.
 
 # %%
 other_sets.figure05(result)
@@ -64,7 +64,7 @@ figures.show(
 # %% [markdown]
 # ## Before and after
 #
-# Differences on the same claims. The intervals cover together with 95 % over both.
+# Differences on the same claims.
 
 # %%
 for table in ledger.tables(findings):

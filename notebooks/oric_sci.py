@@ -45,15 +45,14 @@ ledger.show_parts(
 # wordings; a fifth of ORIC-Bench. The construction is the paper's; the judge of what is expected is
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
-# cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: it counts as wrong.
+# cluster of every interval. An answer that is neither yes nor no is *unknown*: it counts as wrong.
 
 # %% [markdown]
 # ## Each method less the base
 #
 # On the same questions. *Present found* is recall of yes, whose loss is misses; *absent denied* is
 # recall of no, whose loss is hallucinations. p-values are the sign-flip test's over pictures, with
-# Holm's correction over the lines of all models, over which the intervals cover together too.
+# Holm's correction over the lines of all models.
 
 # %%
 lines = effects.changes(subjects)

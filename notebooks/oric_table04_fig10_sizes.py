@@ -48,8 +48,7 @@ ledger.show_parts(
 # wordings; a fifth of ORIC-Bench. The construction is the paper's; the judge of what is expected is
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
-# cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: it counts as wrong.
+# cluster of every interval. An answer that is neither yes nor no is *unknown*: it counts as wrong.
 
 # %% [markdown]
 # ## Figure 10
@@ -78,15 +77,15 @@ answers.as_printed("oric_table04", "Table 4, recall of yes by size")
 
 # %%
 for subject in subjects:
-    display(sizes.recalls(subject, len(subjects)))
+    display(sizes.recalls(subject))
 
 # %% [markdown]
 # ## The claims
 #
 # What recall loses from POPE to ORIC, size by size, and where POPE's sizes are weighted as ORIC's
 # are. Below stand the paper's other sentences about sizes, as the ledger has them; its shares are
-# of the questions, the same for every model. Intervals cover together with 95 % over the parts of
-# a claim. Here n counts POPE's questions; Table 4 above counts ORIC's too.
+# of the questions, the same for every model. Here n counts POPE's questions; Table 4 above counts
+# ORIC's too.
 
 # %%
 for table in ledger.tables(findings, sizes.paper_numbers(subjects)):

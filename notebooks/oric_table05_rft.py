@@ -97,8 +97,7 @@ rft.examples(result)
 # %% [markdown]
 # ## Table 5(a)
 #
-# Means over the four wordings. A picture is a cluster of every interval, and the intervals of the
-# table cover together with 95 %.
+# Means over the four wordings. A picture is a cluster of every interval.
 
 # %%
 rft.table05(result)
@@ -131,9 +130,8 @@ rft.gain_by_label(result)
 # %% [markdown]
 # ## Before and after
 #
-# Differences on the same questions; a draw of the bootstrap computes both macro F1 anew from the
-# same pictures. The intervals of each table cover together with 95 %. A model that says neither yes
-# nor no to more than half of the questions is nothing to compare with.
+# Differences on the same questions; both macro F1 are taken of the same pictures. A model that says
+# neither yes nor no to more than half of the questions is nothing to compare with.
 
 # %%
 for table in ledger.tables(findings, rft.paper_numbers(result)):

@@ -52,8 +52,7 @@ ledger.show_parts(
 # wordings; a fifth of ORIC-Bench. The construction is the paper's; the judge of what is expected is
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
-# cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: it counts as wrong.
+# cluster of every interval. An answer that is neither yes nor no is *unknown*: it counts as wrong.
 
 # %% [markdown]
 # ## Table 7
@@ -82,8 +81,7 @@ if subjects:
 # %% [markdown]
 # ## What guidance costs
 #
-# Recall with objects by lot less recall with guided ones. Intervals cover together with 95 % over
-# the parts of a claim.
+# Recall with objects by lot less recall with guided ones.
 
 # %%
 for table in ledger.tables(findings, sampling.paper_numbers(subjects)):
@@ -105,7 +103,7 @@ Markdown(sampling.crowding(subjects, encoder.things()) if subjects else "No pict
 # - What is left at equal sizes on the *same* pictures is not settled either:
 #   {doc}`oric_table04_fig10_sizes`.
 # - The weights of the line at equal sizes are the shares of sizes among ORIC's objects, held fixed
-#   in the bootstrap. Sizes are those of {doc}`oric_table04_fig10_sizes`.
+#   in the interval. Sizes are those of {doc}`oric_table04_fig10_sizes`.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

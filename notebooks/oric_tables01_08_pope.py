@@ -52,8 +52,7 @@ ledger.show_parts(
 # wordings; a fifth of ORIC-Bench. The construction is the paper's; the judge of what is expected is
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
-# cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: it counts as wrong.
+# cluster of every interval. An answer that is neither yes nor no is *unknown*: it counts as wrong.
 
 # %%
 Markdown(answers.unread(subjects, answers.SETS))
@@ -63,7 +62,7 @@ Markdown(answers.unread(subjects, answers.SETS))
 
 # %%
 for subject in subjects:
-    display(context.table08(subject, len(subjects)))
+    display(context.table08(subject))
 
 # %% tags=["hide-input"]
 if subjects:
@@ -97,7 +96,7 @@ answers.as_printed("oric_table01", "Table 1")
 
 # %%
 for subject in subjects:
-    display(context.table01(subject, len(subjects)))
+    display(context.table01(subject))
 
 # %%
 context.fallen(subjects) if subjects else Markdown("No pairs.")
@@ -127,7 +126,7 @@ for subject in subjects:
 #
 # What macro F1 loses on the same pictures, and, in the pairs of Table 1, whether the fall is
 # dramatic. Below each model's table stand the paper's other sentences about these sets, as the
-# ledger has them. Intervals cover together with 95 % over the parts of a claim.
+# ledger has them.
 
 # %%
 for table in ledger.tables(findings, context.paper_numbers(subjects)):

@@ -51,8 +51,7 @@ ledger.show_parts(
 # wordings; a fifth of ORIC-Bench. The construction is the paper's; the judge of what is expected is
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
-# cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: it counts as wrong.
+# cluster of every interval. An answer that is neither yes nor no is *unknown*: it counts as wrong.
 
 # %%
 Markdown(answers.unread(subjects, {"the benchmark": answers.BENCH}))
@@ -68,7 +67,7 @@ answers.as_printed("oric_table10", "Table 10")
 
 # %%
 for subject in subjects:
-    display(bench.table(subject, len(subjects)))
+    display(bench.table(subject))
 
 # %% tags=["hide-input"]
 if subjects:

@@ -93,9 +93,8 @@ own_rules.rounds_table(subjects)
 #   Qwen2-VL in place of 9; on pocket LLaVA-NeXT they have as many as the picture, so there
 #   SCI5-lite is SCI5 with a coarser noise. Accuracy is measured here, and cost is counted at the
 #   sizes of real pictures.
-# - The power of these tests was reckoned for a single one, before. The intervals cover together and
-#   are some 1.3 times as wide; for SCI5-lite no power was reckoned, and half a point was too little
-#   for this many rows to settle.
+# - The power of these tests was reckoned for a single one, before. For SCI5-lite no power was
+#   reckoned, and half a point was too little for this many rows to settle.
 # - The rule's answers are replayed from recorded logits; where no decoded method opened its answer,
 #   it is read off the first token.
 # - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds here holds for

@@ -58,8 +58,8 @@ figures.show(
 # ## Table 1
 #
 # The paper counts 13,251 test rows, 10,632 of them multiple choice; the pocket twins have as many
-# of each. *n* is the number of our rows that could be in a subset. Intervals come from 10,000 draws
-# of whole question groups, since the rotations of one question stand or fall together.
+# of each. *n* is the number of our rows that could be in a subset. A question group is a cluster of
+# every interval, since the rotations of one question stand or fall together.
 
 # %%
 for subject in subjects:
@@ -159,12 +159,11 @@ for q, by in readings:
 tables.plain(
     pd.DataFrame(table),
     name="readings",
-    caption="Share of test rows in each subset, %, with 95 % intervals",
+    caption=f"Share of test rows in each subset, %, with {tables.INTERVAL}s",
 )
 
 # %% [markdown]
-# And the three statements under the three readings not used for them above; the intervals of one
-# reading cover together with 95 %:
+# And the three statements under the three readings not used for them above:
 
 # %%
 elsewhere = {

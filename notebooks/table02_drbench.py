@@ -66,8 +66,8 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## Accuracy on B, S and BS
 #
 # Top-1 accuracy on the test rows. Base accuracy on B is zero by construction under greedy decoding;
-# the paper explains by sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). Intervals
-# come from 10,000 draws of whole question groups.
+# the paper explains by sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). A question
+# group is a cluster of every interval; where all rows are alike there is none.
 
 # %% tags=["hide-input"]
 for subject in subjects:
@@ -89,11 +89,10 @@ for subject in subjects:
 # ## Paired differences
 #
 # Both methods answer the same rows, so their difference is taken row by row. The claim of each line
-# is that it is positive. Intervals cover together with 95 % over the lines of all models, and the
-# p-values of the sign-flip test over question groups are adjusted over the same lines (Holm).
-# McNemar's exact test stands beside, unadjusted; it takes rows for independent, which rotations of
-# one question are not. The line with a star cannot come out negative: the base is wrong on every
-# row of B. Verdicts follow from the intervals.
+# is that it is positive. The p-values of the sign-flip test over question groups are adjusted over
+# the lines of all models (Holm). McNemar's exact test stands beside, unadjusted; it takes rows for
+# independent, which rotations of one question are not. The line with a star cannot come out
+# negative: the base is wrong on every row of B. Verdicts follow from the intervals.
 
 # %% tags=["hide-input"]
 claims = drbench_tables.family(subjects, sets, right)
@@ -122,7 +121,7 @@ for table in ledger.tables(findings, drbench_tables.paper_differences(subjects))
 tables.compare(
     drbench_tables.other_readings(subjects, right),
     name="readings",
-    caption="SCI5 − VCD on BS, in points; intervals simultaneous over the table",
+    caption="SCI5 − VCD on BS, in points",
     ours=chapters.side(subjects),
 ).fold()
 

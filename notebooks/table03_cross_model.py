@@ -97,8 +97,8 @@ for table in ledger.tables(findings, cross_model.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
-# The gain of SCI5 by question type. The intervals cover together with 95 %, and the p-values of the
-# sign-flip test over question groups are adjusted over all lines (Holm).
+# The gain of SCI5 by question type. The p-values of the sign-flip test over question groups are
+# adjusted over all lines (Holm).
 
 # %% tags=["hide-input"]
 cross_model.transfer_table(cross_model.transfer(subjects, sets, right), ours).fold()

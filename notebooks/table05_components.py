@@ -86,8 +86,8 @@ figures.show(
 )
 
 # %% [markdown]
-# How many of them differ from the base? Their gains are resampled together, so that one interval
-# covers all combinations of a line at once; the level is shared over the lines.
+# How many of them differ from the base? Each gain has its own 95 % interval, so of combinations
+# that change nothing one in twenty would be counted as well.
 
 # %%
 counts = components.against_base(subjects, sets, right)
@@ -98,10 +98,9 @@ tables.plain(counts, name="against", caption="Combinations against the base, tes
 #
 # The *Shapley value* of a round is what it adds on average, if the rounds arrive one after another
 # in an order drawn at random. The values of all rounds sum to the gain of the full combination. It
-# is taken on every row from the table of all combinations, and the rows are resampled by question
-# group. The last line is the interaction: what all textual and all visual rounds do together beyond
-# the sum of what each side does alone. Intervals cover together with 95 % over the lines, subsets
-# and models.
+# is taken on every row from the table of all combinations, and a question group is a cluster of
+# every interval. The last line is the interaction: what all textual and all visual rounds do
+# together beyond the sum of what each side does alone.
 
 # %%
 values = {name: components.contributions(outcomes) for name, outcomes in right.items()}
@@ -119,7 +118,7 @@ figures.show(
 )
 
 # %% [markdown]
-# The claim, by the ledger's intervals: they cover together with 95 % over the rounds of one model.
+# The claim, by the ledger.
 
 # %%
 for table in ledger.tables(findings):

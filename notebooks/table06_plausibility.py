@@ -149,7 +149,7 @@ figures.show(
 # The same as paired differences on BS, with the presets' own margins, with the margin of SCI5 for
 # all, and with its τ1 for all. The last holds the weight of VC against TC, τ1 / τ2, fixed as well.
 # Nothing is chosen: all three settings follow from the presets. First on the validation rows, then
-# on test. Intervals cover together with 95 % over the lines of all models.
+# on test.
 
 # %%
 tuned_rounds = rounds_and_margin.more_rounds(tuned, sets)

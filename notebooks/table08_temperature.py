@@ -81,11 +81,10 @@ for subject in tuned:
 
 # %%
 grids = {subject.name: temperature_grid.sweep(subject) for subject in tuned}
-draws = {name: temperature_grid.resampled(grid) for name, grid in grids.items()}
 
 # %% tags=["hide-input"]
 figures.show(
-    temperatures.draw_grids(tuned, grids, draws),
+    temperatures.draw_grids(tuned, grids),
     "Accuracy for every pair of temperatures, in points against the preset; dots are as "
     "good as the best within noise; at the pale crosses the records leave too much open.",
     alt="A panel a model: coloured cells over the weight along the axis and the margin up, "
@@ -97,7 +96,7 @@ figures.show(
 # ## Where the preset sits, and what is noise
 #
 # - A point is *within noise of the best* if the 95 % interval of the best less the point, paired
-#   and resampled by question group, reaches zero.
+#   and over question groups, reaches zero.
 # - The best of many noisy numbers is too good: the *winner's curse*. So the validation groups are
 #   cut in random halves, 500 times; the best point of one half is scored on both. What it gains on
 #   the preset where it was chosen is *promised*; what it gains on the other half is *kept*.
@@ -105,7 +104,7 @@ figures.show(
 
 # %%
 facts = {
-    subject.shown: temperatures.summary(grids[subject.name], draws[subject.name])
+    subject.shown: temperatures.summary(grids[subject.name])
     for subject in tuned
 }
 tables.plain(pd.DataFrame(facts), name="grid", caption="The grid on validation rows of BS")

@@ -44,8 +44,8 @@ figures.show(
 # %% [markdown]
 # ## The mix
 #
-# With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). Test rows; intervals from
-# 10,000 draws of question groups.
+# With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). Test rows; intervals over
+# question groups.
 
 # %% tags=["hide-input"]
 Markdown("\n\n".join(map(why.mix_sentence, subjects)))

@@ -2,7 +2,7 @@
 
 The path of a number: `load_dataset` → `evaluate` (records on disk) → `read_records` → `subsets` and
 `Records.correct`, or `recompute` for a method that was not decoded → `accuracy_table`,
-`cluster_bootstrap`, `verdict`.
+`measure`, `share`, `difference`, `verdict`.
 
 Nothing is loaded with the package; each name brings what it needs (`__init__.pyi` says from where).
 """

@@ -152,7 +152,7 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
     of = Evidence(subject, [], None)
     assert time_measures.time_on_pocket(of, "SCI3") == []
     of.measured = {"frame": rows, "settings": {"rounds": 9}}
-    found = [part.interval(0.95) for part in time_measures.time_on_pocket(of, "SCI3")]
+    found = [part.interval for part in time_measures.time_on_pocket(of, "SCI3")]
     (claim,) = (each for each in load_claims(own=True) if each.id == "sci3-on-pocket-data")
     words = [verdict(each, claim=claim.claim, margin=claim.margin) for each in found]
     assert words == ["holds", "inconclusive", "fails"] and {each.n for each in found} == {9}

@@ -269,7 +269,7 @@ def build_oric(
     from sci_book.papers.oric.judge import CooccurrenceJudge, text_judge
     from sci_book.papers.shared.text_model import text_model
     from sci_book.pocket import oric as pocket
-    from sci_book.results.statistics import resample
+    from sci_book.results.statistics import of_sums
 
     name = "oric_pocket"
     if annotations == "pocket":
@@ -307,7 +307,7 @@ def build_oric(
         found_objects = detectors.load_detector(detector)
         said = detectors.answers(found_objects, asked, images)
         counted = scores.columns([item.label for item in asked], [said])
-        value, low, high, *_ = resample(
+        value, low, high, *_ = of_sums(
             counted, [item.image for item in asked], lambda sums: 100 * scores.metric("f1")(sums)
         )
         print(f"{found_objects.name}: macro F1 {value:.1f} [{low:.1f}, {high:.1f}]")

@@ -19,10 +19,10 @@ from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, model_names, overall, row
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, compare, interval, number
 from sci_book.pipeline.claims import Claim, claimed, in_words, load_claims, margin_of, unit_of
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
-from sci_book.results.statistics import NOWHERE
+from sci_book.results.statistics import NO_DATA
 
 PAGE = "page"
 """What a claim leads that makes its page's verdict, not that of one table on it."""
@@ -101,7 +101,7 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     lines, claims = {}, []
     for finding in findings:
         claim, title_of_claim = finding.claim, finding.claim.id.replace("-", " ")
-        for what, measured, word in finding.parts or ((title_of_claim, NOWHERE, "not comparable"),):
+        for what, measured, word in finding.parts or ((title_of_claim, NO_DATA, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
             numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
             label = what if what not in lines else f"{title_of_claim}: {what}"
@@ -115,7 +115,7 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     )
     table.frame.insert(table.frame.columns.get_loc("verdict"), "claimed", claims)
     if all(finding.quartiles for finding in findings):
-        return replace(table, frame=table.frame.rename(columns={"95 % interval": "quartiles"}))
+        return replace(table, frame=table.frame.rename(columns={INTERVAL: "quartiles"}))
     return table
 
 
@@ -201,7 +201,7 @@ def show_parts(
         shades = {title: colours[models[title]] for title in titles}
         _finish_parts(ax, lines, shades, paper=bool(printed))
         ax.set_xlabel(xlabel)
-        read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
+        read = f"The shaded side is claimed; lines are {INTERVAL}s over all parts of a claim."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (

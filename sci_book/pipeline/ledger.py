@@ -21,13 +21,13 @@ from sci_book.papers.shared.chapters import Named, Subject, overall, validation_
 from sci_book.papers.shared.chapters import subjects as subjects_of
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
+from sci_book.papers.shared.tables import INTERVAL, MISSING, VERDICTS, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed, in_words
 from sci_book.pipeline.titles import title_of
 from sci_book.results.records import RecordsError
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
+from sci_book.results.statistics import LEVEL, NO_DATA, Interval, verdict
 
 CERTAIN = "by construction"
 VERDICT_COLOURS = {
@@ -39,7 +39,7 @@ VERDICT_COLOURS = {
 class Finding:
     """What became of a claim with one model (or a pair that the claim is about).
 
-    verdict     of the claim, from intervals that cover together with 95 % over its parts
+    verdict     of the claim, from its parts' own intervals (`chapters.overall`)
     part        the part that decides: of those with the claim's verdict, the least favourable
     interval    of that part: its estimate and interval, in the measure's own unit
     parts       all parts with their verdicts
@@ -149,7 +149,7 @@ def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
                 "verdict": finding.verdict,
                 **finding.interval.as_json(),
                 "n": finding.interval.n,
-                "interval": "quartiles" if finding.quartiles else "95 %",
+                "interval": "quartiles" if finding.quartiles else f"{100 * LEVEL:g} %",
                 "conditions": finding.unmet,
                 "on the paper's numbers": printed.verdicts(claim),
             }
@@ -193,7 +193,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
             "verdict": finding.verdict,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
-            "found, 95 % interval": found if measured.n else MISSING,
+            f"found, {INTERVAL}": found if measured.n else MISSING,
             "n": number(measured.n, 0),
             "conditions": finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING),
             "on the paper’s numbers": printed.in_words(claim),
@@ -267,26 +267,27 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
 
 def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
     parts = _parts(claim, evidence)
-    level = simultaneous_level(0.95, len(parts))
     judged = []
     for part in parts:
-        estimate = part.interval(level)
+        estimate = part.interval
+        if claim.by_construction and estimate.error == 0:  # no sample: it can be no other
+            estimate = estimate._replace(low=estimate.estimate, high=estimate.estimate)
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         judged.append((part.what, estimate, word))
     title = evidence.subject.shown if evidence and evidence.subject else model
     title = "the questions" if claim.questions else title
     if not judged:
-        return Finding(claim, model, "not comparable", "", NOWHERE, (), title)
+        return Finding(claim, model, "not comparable", "", NO_DATA, (), title)
     together = _together(claim, judged)
     side = 1 if claim.claim == "greater" else -1
     # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
     # wrong side; where some parts suffice, the last of those that are needed.
     alike = sorted(
-        (entry for entry in judged if entry[2] == together),
+        [entry for entry in judged if entry[2] == together] or judged,
         key=lambda entry: side * (entry[1].low if side > 0 else entry[1].high),
         reverse=claim.needed is not None,
     )
-    deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else judged[0]
+    deciding = alike[min(claim.needed or 1, len(alike)) - 1]
     quartiles = any(getattr(part, "quartiles", False) for part in parts)
     return Finding(
         claim, model, together, deciding[0], deciding[1], tuple(judged), title, quartiles=quartiles
@@ -296,7 +297,7 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
 def _together(claim: Claim, judged: Sequence[tuple[str, Interval, str]]) -> str:
     words = [word for _, _, word in judged]
     if claim.needed is None:
-        return overall(words)
+        return overall(words, [estimate.p(claim.margin) for _, estimate, _ in judged])
     if words.count("holds") >= claim.needed:
         return "holds"
     open_ = sum(word in ("holds", "inconclusive") for word in words)

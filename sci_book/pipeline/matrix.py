@@ -1,8 +1,8 @@
 """The matrix: what every method changes, against the base, on every probe of the papers.
 
 `data_manifests/paper/matrix.yaml` names the probes by the measures that the ledger uses, so a cell
-is by its chapter's measure. Of a single cell nothing is claimed, and its interval covers by itself
-with 95 %; `conclusion` judges one method over all probes.
+is by its chapter's measure, with the interval that it has there. Of a single cell nothing is
+claimed; `conclusion` judges one method over all probes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,14 +28,22 @@ from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
+from sci_book.papers.shared.tables import (
+    INTERVAL,
+    MISSING,
+    Table,
+    interval,
+    number,
+    p_value,
+    with_ends,
+)
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
+from sci_book.results.statistics import Interval, Sample, beyond_chance, verdict
 from sci_book.run.method_sets import EDITED
 from sci_core.methods import METHODS, Method
 
@@ -171,7 +179,7 @@ def why_empty(records: Records) -> str:
 def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:
     own = part.what.rpartition(", ")[2]
     label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
-    change = part.interval(level=0.95).times(100)
+    change = part.interval.times(100)
     return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
 
 
@@ -210,12 +218,10 @@ def name_of(cell: Cell) -> str:
 def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: str) -> str:
     """Whether a method gains on every probe with every model, in Markdown.
 
-    The intervals behind the verdict cover together over all its cells; the counts are of those that
-    the matrix shows. A paper that a model has no cell of is not comparable.
+    A paper that a model has no cell of is not comparable.
     """
     judged = [cell for cell in all_cells if cell.method == method and not cell.seed]
-    level = simultaneous_level(0.95, len(judged))
-    words, sentences, joint = [], [], []
+    words, sentences, fit = [], [], []
     for subject in subjects:
         own = [cell for cell in judged if cell.model == subject.name]
         papers = {cell.probe.paper for cell in own}
@@ -225,30 +231,34 @@ def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: s
         if absent:
             sentence += f" It has no such records of {', '.join(absent)}."
         if subject.fit:
-            joint += [(cell, cell.part.interval(level=level)) for cell in own]
+            fit += own
         else:
             words += ["not comparable"] * len(own)
             sentence += " This model does not meet the conditions of SCI: not judged."
         sentences.append(f"- {sentence}")
-    found = [verdict(change, claim=cell.probe.better) for cell, change in joint]
-    if joint:
-        worse = [both for both, word in zip(joint, found, strict=True) if word == "fails"]
-        sentences.append(f"\n{_decides(worse, method, len(judged))}")
-    return "\n".join([f"**Verdict: {overall(words + found)}.**\n", *sentences])
+    found = [verdict(cell.change, claim=cell.probe.better) for cell in fit]
+    p = [cell.change.p() for cell in fit]
+    if fit:
+        sentences.append(f"\n{_decides(fit, found, p, method)}")
+    return "\n".join([f"**Verdict: {overall([*found, *words], p)}.**\n", *sentences])
 
 
-def _decides(worse: Sequence[tuple[Cell, Interval]], method: str, count: int) -> str:
-    """How the verdict's intervals differ from the counts', and the cell most clearly worse."""
+def _decides(cells: Sequence[Cell], words: Sequence[str], p: Sequence[float], method: str) -> str:
+    """On how many cells a method is worse beyond chance, and where most clearly."""
+    worse = [
+        (cell, value) for cell, word, value in zip(cells, words, p, strict=True)
+        if word == "fails" and beyond_chance(value, len(cells))
+    ]  # fmt: skip
     text = (
-        "These counts read the 95 % intervals one by one. The verdict reads wider ones, which "
-        f"cover together over {count} cells. "
+        f"Of {len(cells)} cells one in forty lies wholly on the worse side of 0 by chance; so the "
+        f"sentence fails only where p is under 0.05 / {len(cells)}. "
     )
     if not worse:
-        return f"{text}No joint interval lies wholly on the worse side of 0."
-    cell, change = max(worse, key=lambda both: min(map(abs, both[1][1:3])))
+        return f"{text}It is nowhere."
+    cell, value = max(worse, key=lambda both: min(map(abs, both[0].change[1:3])))
     return (
-        f"{text}{method} is worse by its joint interval on {len(worse)} of them, most "
-        f"clearly on “{cell.label}” with {cell.shown}: {with_ends(*change.times(100)[:3])} points."
+        f"{text}It is on {len(worse)} of them, most clearly on “{cell.label}” with {cell.shown}, "
+        f"where {method} changes {with_ends(*cell.change[:3])} points (p {p_value(value)})."
     )
 
 
@@ -275,7 +285,7 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(AGAINST_BASE))
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
     shown = f"{model}, seed {seed}" if seed else model
-    caption = f"{shown}: each method less the base, in points, with 95 % intervals; cost in tokens"
+    caption = f"{shown}: each method less the base, in points, with {INTERVAL}s; cost in tokens"
     return Table(f"matrix-{model}-{seed}", frame.rename(columns=priced), caption)
 
 
@@ -315,7 +325,7 @@ def as_html(all_cells: Sequence[Cell]) -> str:
     return (
         '<div class="scoreboard-filter matrix-filter"></div>'
         '<div class="matrix-box"><table class="sci-table matrix"><caption>Each method less the '
-        "base, in points, with 95 % intervals; under a method’s name its cost in tokens, in "
+        f"base, in points, with {INTERVAL}s; under a method’s name its cost in tokens, in "
         'multiples of the base’s</caption><thead><tr><th scope="col">probe</th>'
         f"{heads}</tr></thead><tbody>{''.join(body)}</tbody>"
         "</table></div>"

@@ -17,14 +17,13 @@ from matplotlib.figure import Figure
 from sci_book.papers.shared import chapters, figures, parameters
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, interval, number, plain
 from sci_book.results.records import Records, read_records
 from sci_book.results.statistics import (
     Interval,
-    cluster_bootstrap,
+    difference,
     holm,
     sign_flip_test,
-    simultaneous_level,
     verdict,
 )
 
@@ -111,10 +110,9 @@ def gains(runs: Sequence[Run], method: str) -> pd.DataFrame:
     """Accuracy of the base and the method, and the paired gain, by run and data set.
 
     Indexed by (run, data set), the last of each run being "all"; `base`, `method` in percent;
-    `gain, low, high` in points, the intervals of the "all" lines covering together with 95 %, the
-    others one by one; `n`; `verdict` of the claim that the gain is positive, NaN but for "all".
+    `gain, low, high` in points; `n`; `verdict` of the claim that the gain is positive,
+    NaN but for "all", and its `p alone`.
     """
-    together = simultaneous_level(0.95, len(runs))
     lines = {}
     for run in runs:
         names = run.records.frame["dataset"].to_numpy(dtype=object)
@@ -122,13 +120,13 @@ def gains(runs: Sequence[Run], method: str) -> pd.DataFrame:
         answered = np.isfinite(before) & np.isfinite(after)
         for name in [*run.records.stamp["datasets"], "all"]:
             rows = answered if name == "all" else answered & (names == name)
-            level = together if name == "all" else 0.95
-            gap = cluster_bootstrap((after - before)[rows], run.groups[rows], level=level)
+            gap = difference((after - before)[rows], run.groups[rows])
             lines[run.shown, name] = {
                 "base": 100 * before[rows].mean() if rows.any() else np.nan,
                 "method": 100 * after[rows].mean() if rows.any() else np.nan,
                 **_points("gain", gap),
                 "verdict": verdict(gap) if name == "all" else None,
+                "p alone": gap.p(),
             }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis(["run", "data set"])
 
@@ -139,7 +137,7 @@ def gains_table(frame: pd.DataFrame, method: str) -> Table:
         low=list(map(interval, frame["low"], frame["high"])),
         verdict=frame["verdict"].fillna(MISSING),
     ).set_axis([f"{run}: {name}" for run, name in frame.index])
-    cells = cells.drop(columns="high").rename(columns={"low": "95 % interval", "method": method})
+    cells = cells.drop(columns="high").rename(columns={"low": INTERVAL, "method": method})
     caption = f"Accuracy in percent, and what {method} gains in points, paired by row"
     return plain(cells, name="gains", caption=caption)
 
@@ -162,21 +160,20 @@ def draw(frame: pd.DataFrame, method: str) -> Figure:
 def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
     """Every other run less the first, on the rows that both answered without an error.
 
-    Indexed by (run, policy), for the base and the method; `difference, low, high` in points, the
-    intervals of all lines covering together with 95 %; `p`, adjusted over the lines that have rows
+    Indexed by (run, policy), for the base and the method; `difference, low, high` in points;
+    `p`, adjusted over the lines that have rows
     (Holm); `n`, 0 where the two runs share no row.
     """
     policies = list(dict.fromkeys([BASE, method]))
-    level = simultaneous_level(0.95, len(policies) * (len(runs) - 1))
     lines, tests = {}, {}
     for run in runs[1:]:
         in_first, in_run = _common(runs[0], run)
         for policy in policies:
             gap = run.right(policy)[in_run] - runs[0].right(policy)[in_first]
             rows, groups = np.isfinite(gap), runs[0].groups[in_first]
-            difference = cluster_bootstrap(gap[rows], groups[rows], level=level)
-            lines[run.shown, policy] = {**_points("difference", difference), "p": np.nan}
-            if difference.n:
+            apart = difference(gap[rows], groups[rows])
+            lines[run.shown, policy] = {**_points("difference", apart), "p": np.nan}
+            if apart.n:
                 tests[run.shown, policy] = sign_flip_test(gap[rows], groups[rows])
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
         lines[key]["p"] = p
@@ -190,7 +187,7 @@ def against_table(frame: pd.DataFrame, first: str) -> Table:
     cells = pd.DataFrame(
         {
             "difference": frame["difference"],
-            "95 % interval": list(map(interval, frame["low"], frame["high"])),
+            INTERVAL: list(map(interval, frame["low"], frame["high"])),
             "p (Holm)": [number(p, 4) for p in frame["p"]],
             "n": frame["n"],
         }
@@ -202,9 +199,8 @@ def against_table(frame: pd.DataFrame, first: str) -> Table:
 def conclusion(runs: Sequence[Run], frame: pd.DataFrame, method: str) -> str:
     """The verdict and, by run, what the method gains over all rows, from `gains`, in Markdown."""
     together = frame.xs("all", level="data set").rename(columns={"gain": "reproduced"})
-    lines = [
-        f"**Verdict: {chapters.overall(together['verdict'])}.** {method} less base, all rows:\n"
-    ]
+    word = chapters.overall(together["verdict"], together["p alone"])
+    lines = [f"**Verdict: {word}.** {method} less base, all rows:\n"]
     for run in runs:
         methods = run.records.stamp["methods"]
         beta = {

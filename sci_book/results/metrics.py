@@ -15,9 +15,10 @@ import pandas as pd
 
 from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval, mean
 
 KINDS = ("MCQ", "Others", "Overall")
+_SHOWN = Interval._fields[:5]
 
 
 class Share(NamedTuple):
@@ -51,13 +52,12 @@ def accuracy_table(
     outcomes: Mapping[str, np.ndarray],
     frame: pd.DataFrame,
     subsets: pd.DataFrame,
-    *,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Accuracy of every method on every subset and question type, in long form.
 
     Columns `method, subset, question_type, metric, value, low, high, n, clusters`, value and
-    interval in percent, empty where n = 0; the interval is a bootstrap over question groups.
+    interval in percent, empty where n = 0; the interval is over question groups, and empty too
+    where all rows are alike.
 
     Args:
         outcomes: an outcome array a method.
@@ -72,9 +72,10 @@ def accuracy_table(
             for name in KINDS:
                 mask = subsets[subset].to_numpy() & np.isfinite(outcome)
                 mask &= np.isin(kind, KINDS[:2] if name == "Overall" else name)
-                interval = cluster_bootstrap(outcome[mask], group[mask], level=level)
-                lines.append((method, subset, name, "accuracy", *interval.times(100)))
-    columns = ("method", "subset", "question_type", "metric", *Interval._fields)
+                interval = mean(outcome[mask], group[mask])
+                shown = interval.times(100)[: len(_SHOWN)]
+                lines.append((method, subset, name, "accuracy", *shown))
+    columns = ("method", "subset", "question_type", "metric", *_SHOWN)
     return pd.DataFrame(lines, columns=columns).rename(columns={"estimate": "value"})
 
 

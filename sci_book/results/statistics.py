@@ -1,8 +1,8 @@
-"""Intervals, tests and verdicts.
+"""Intervals, tests and verdicts: the one place where an interval is made, and its level stands.
 
-Rows that share a picture or a question are not independent, so clusters are resampled. Those of the
-same (sum, size) are interchangeable: one multinomial draw over the distinct pairs is exactly a draw
-of clusters, and 10,000 take milliseconds. Where hardly two are alike, each is drawn by itself.
+Rows that share a picture or a question are not independent, and neither are the answers of several
+trainings to one question, so question groups count once. What a measure varies by follows from how
+far each group moves it; no draw is needed, and no digit moves.
 """
 
 from __future__ import annotations
@@ -20,27 +20,48 @@ import pandas as pd
 
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
+Statistic = Callable[[np.ndarray], np.ndarray]
+"""Takes sums `[quantities, ...]`, returns `[...]`; NaN where it has no value."""
 Fit = Any  # statsmodels' RegressionResults, which is imported only where it is used
+
+LEVEL = 0.95
+"""Coverage of every interval of the book."""
 REPLICATES = 10_000
-FEW = 20  # clusters, of which equal draws are no certainty
-_FAR_OUT = 0.995  # of one interval among ten; beyond, 10,000 draws leave under 25 on either side
-_MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
+FEWEST = 4
+"""Trainings under which an interval over them says more of their number than of the measure."""
+_STEP = 1e-4  # of a group's weight, up and down: far above rounding, far below curvature
 _AT_A_TIME = 2_000_000  # clusters drawn at a time, to fit the processor's cache
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `n` rows in `clusters` clusters. NaN where n = 0."""
+    """An estimate with its interval; NaN where there is none.
+
+    Attributes:
+        n: rows, in `clusters` groups; over trainings the mean number of rows.
+        error: standard error; 0 where all groups are alike, NaN where the ends come of none.
+        freedom: its degrees of freedom.
+    """
 
     estimate: float
     low: float
     high: float
     n: int
     clusters: int
+    error: float = np.nan
+    freedom: float = np.nan
 
     def times(self, factor: Real) -> Interval:
         """The same in another unit, such as 100 for percent and points."""
         estimate, low, high = (factor * value for value in self[:3])
-        return Interval(estimate, low, high, self.n, self.clusters)
+        return self._replace(estimate=estimate, low=low, high=high, error=factor * self.error)
+
+    def p(self, margin: float = 0.0) -> float:
+        """Two-sided p-value of the estimate being `margin`; NaN without a standard error."""
+        if not self.error > 0:
+            return np.nan
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.freedom, -abs(self.estimate - margin) / self.error))
 
     def as_json(self, estimate: str = "estimate") -> dict[str, float | None]:
         """The estimate under a name, and its ends; a missing number is None."""
@@ -48,124 +69,146 @@ class Interval(NamedTuple):
         return {name: None if np.isnan(value) else value for name, value in numbers}
 
 
-NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)
+NO_DATA = Interval(np.nan, np.nan, np.nan, 0, 0)
 """What is known of no row."""
 
 
-def cluster_bootstrap(
-    values: Rows,
-    clusters: Rows,
+def measure(
+    trainings: Sequence[tuple[np.ndarray, Rows]],
+    statistic: Statistic,
     *,
-    level: float = 0.95,
-    replicates: int | None = None,
-    seed: int = 0,
+    smooth: bool = True,
+    span: tuple[float, float] | None = None,
 ) -> Interval:
-    """The mean of `values` with a percentile interval, clusters resampled with replacement.
+    """A measure over the trainings of a model, each on its own rows, with its interval.
 
-    Give 0 / 1 correctness for an accuracy, or the per-row difference of two methods for a paired
-    comparison: rows stay paired because a cluster is drawn with all its rows.
+    The estimate is the plain mean of the trainings' own; one without rows is left out. Its variance
+    is that between trainings and that from questions, each group of questions counting once for all
+    trainings. The interaction of the two is counted twice, so the interval errs on the wide side.
+    Of fewer than `FEWEST` trainings, but more than one, there is no interval; of a single one it is
+    that from questions.
 
     Args:
-        values: one finite number a row.
-        clusters: one label a row (picture or question group).
-        level: coverage of the interval, in (0, 1); `replicates` as in `resample`.
+        trainings: of each, columns `[quantities, rows]`, finite, and a label a row: its group.
+        statistic: a function of the columns' sums over rows.
+        smooth: whether a small change of the sums moves it by a small amount; where it does not (a
+            maximum, a rank) groups are drawn with replacement.
+        span: the least and greatest value of a row, of a mean. Where all groups are alike they do
+            not tell how unlike others may be: then the interval allows for as many groups at either
+            end as none of so many leaves possible (Wilson's bound); without a span it has no ends.
 
     Raises:
-        ValueError: if the two lengths differ or a value is not finite.
+        ValueError: if two lengths differ or a number is not finite.
     """
-    columns = np.stack([np.asarray(values, dtype=float), np.ones(len(values))])
-    return resample(
-        columns, clusters, lambda sums: sums[0] / sums[1],
-        level=level, replicates=replicates, seed=seed,
-    )  # fmt: skip
-
-
-def resample(
-    columns: np.ndarray,
-    clusters: Rows,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    *,
-    level: float = 0.95,
-    replicates: int | None = None,
-    seed: int = 0,
-) -> Interval:
-    """A statistic of sums over rows with a percentile interval, clusters drawn with replacement.
-
-    Of fewer than `FEW` clusters that are all alike every draw is alike, too, and says nothing of
-    how sure the estimate is: there are no bounds.
-
-    Args:
-        columns: `[quantities, rows]`, finite; `n` of the result is their number of rows.
-        statistic: takes sums `[quantities, ...]` and returns the statistic `[...]`, NaN where it
-            has none; such draws are left out.
-        replicates: draws; by default `REPLICATES`, and ten times as many for a level above 99.5 %.
-
-    Raises:
-        ValueError: if the two lengths differ or a number is not finite.
-    """
-    sums = cluster_sums(columns, clusters)
-    if not sums.shape[1]:
-        return NOWHERE
-    if replicates is None:
-        replicates = REPLICATES if level <= _FAR_OUT else 10 * REPLICATES
-    drawn = _drawn(sums.tobytes(), len(sums), replicates, seed)
+    trainings = [(columns, clusters) for columns, clusters in trainings if len(clusters)]
+    if not trainings:
+        return NO_DATA
+    sums, groups = _by_group(trainings)
     with np.errstate(invalid="ignore", divide="ignore"):
-        estimates = statistic(drawn)
-        estimate = statistic(sums.sum(axis=1))
-    low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
-    if low == high and sums.shape[1] < FEW:
-        low = high = np.nan
-    return Interval(float(estimate), float(low), float(high), columns.shape[1], sums.shape[1])
+        each = np.array([float(statistic(table.sum(axis=1))) for table in sums])
+        moved = _moved(sums, statistic) if smooth else _drawn(sums, statistic)
+    rows = round(np.mean([columns.shape[1] for columns, _ in trainings]))
+    estimate = float(each.mean())
+    bare = Interval(estimate, np.nan, np.nan, rows, groups)
+    if np.isnan(estimate) or groups < 2 or 1 < len(each) < FEWEST:
+        return bare
+    questions = float(moved @ moved) * groups / (groups - 1)
+    between = float(each.var(ddof=1)) / len(each) if len(each) > 1 else 0.0
+    variance = questions + between
+    if variance <= (1e-9 * max(1.0, abs(estimate))) ** 2:
+        bare = bare._replace(error=0.0)
+        return bare if span is None else _alike(bare, *span)
+    parts = questions**2 / (groups - 1) + (between**2 / (len(each) - 1) if between else 0.0)
+    freedom, error = variance**2 / parts, variance**0.5
+    half = _quantile(LEVEL, freedom) * error
+    return bare._replace(low=estimate - half, high=estimate + half, error=error, freedom=freedom)
 
 
-@lru_cache(maxsize=16)  # a page asks for the same rows again, at another level or in another table
-def _drawn(sums: bytes, quantities: int, replicates: int, seed: int) -> np.ndarray:
-    """`sums` of clusters drawn with replacement, `[quantities, replicates]`, not to be changed."""
-    table = np.frombuffer(sums).reshape(quantities, -1)
-    kinds, multiplicity = np.unique(table, axis=1, return_counts=True)
-    total = table.shape[1]
-    generator = np.random.Generator(np.random.Philox(seed))
-    if len(multiplicity) > _MANY and len(multiplicity) > total / 8:
-        drawn = drawn_sums(table, replicates, generator)
-    else:
-        draws = generator.multinomial(total, multiplicity / total, size=replicates)
-        # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
-        drawn = kinds @ draws.T.astype(float)
-    drawn.flags.writeable = False
-    return drawn
+def of_sums(columns: np.ndarray, clusters: Rows, statistic: Statistic, **how: Any) -> Interval:
+    """`measure` of a single training."""
+    return measure([(np.asarray(columns, dtype=float), clusters)], statistic, **how)
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
-    second's where there is a second.
+def mean(values: Rows, clusters: Rows, span: tuple[float, float] | None = None) -> Interval:
+    """The mean of one finite number a row; of a paired difference a row's two stay together."""
+    columns = np.stack([np.asarray(values, dtype=float), np.ones(len(values))])
+    return of_sums(columns, clusters, ratio, span=span)
 
-    what        names this part of a claim
-    values      `[rows]`; clusters `[rows]`
-    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
-                `n` counts the first rows alone
-    """
 
-    what: str
-    values: np.ndarray
-    clusters: np.ndarray
-    minus: tuple[np.ndarray, np.ndarray] | None = None
+def share(values: Rows, clusters: Rows) -> Interval:
+    """The mean of outcomes: 1, 0, or a probability between."""
+    return mean(values, clusters, span=(0.0, 1.0))
 
-    def interval(self, level: float) -> Interval:
-        """The estimate with its bootstrap interval; a sample without rows has none."""
-        if self.minus is None:
-            return cluster_bootstrap(self.values, self.clusters, level=level)
-        other, clusters = self.minus
-        if not (len(self.values) and len(other)):
-            return NOWHERE
-        first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
-        values = np.concatenate([self.values, other])
-        columns = np.stack([values * first, first, values * (1 - first), 1 - first])
-        both = np.concatenate([self.clusters, clusters])
-        interval = resample(
-            columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
-        )
-        return interval._replace(n=len(self.values))
+
+def difference(values: Rows, clusters: Rows) -> Interval:
+    """The mean of differences of two outcomes, −1 to 1."""
+    return mean(values, clusters, span=(-1.0, 1.0))
+
+
+def apart(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> Interval:
+    """The mean of some rows less that of others, which may share groups; `n` counts the first."""
+    (values, clusters), (others, theirs) = first, second
+    if not (len(values) and len(others)):
+        return NO_DATA
+    inside = np.concatenate([np.ones(len(values)), np.zeros(len(others))])
+    both = np.concatenate([np.asarray(side, dtype=float) for side in (values, others)])
+    columns = np.stack([both * inside, inside, both * (1 - inside), 1 - inside])
+    groups = np.concatenate([np.asarray(side, dtype=object) for side in (clusters, theirs)])
+    found = of_sums(columns, groups, lambda sums: ratio(sums[:2]) - ratio(sums[2:]))
+    return found._replace(n=len(values))
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """The first sum over the second."""
+    return np.asarray(sums[0] / sums[1])
+
+
+def _by_group(
+    trainings: Sequence[tuple[np.ndarray, Rows]],
+) -> tuple[list[np.ndarray], int]:
+    """Each training's columns summed over the same groups, and how many groups there are."""
+    for columns, clusters in trainings:
+        _same_length(columns[0], np.asarray(clusters, dtype=object))
+        _finite(columns)
+    every = np.concatenate([np.asarray(clusters, dtype=object) for _, clusters in trainings])
+    codes, names = pd.factorize(every)
+    ends = np.cumsum([len(clusters) for _, clusters in trainings])[:-1]
+    tables = zip(trainings, np.split(codes, ends), strict=True)
+    return [_group_sums(columns, mine, len(names)) for (columns, _), mine in tables], len(names)
+
+
+def _moved(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:
+    """How far each group moves the mean over trainings: its influence, `[groups]`."""
+    total = 0.0
+    for table in sums:
+        whole, step = table.sum(axis=1, keepdims=True), _STEP * table
+        total = total + (statistic(whole + step) - statistic(whole - step)) / (2 * _STEP)
+    return np.asarray(total) / len(sums)
+
+
+def _drawn(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:
+    """Numbers, one a draw of groups, whose squares add up to the variance of the statistic."""
+    groups = sums[0].shape[1]
+    generator = np.random.Generator(np.random.Philox(0))
+    drawn = drawn_sums(np.concatenate(sums), REPLICATES, generator)
+    parts = np.split(drawn, len(sums))
+    values = np.mean([statistic(part) for part in parts], axis=0)
+    values = values[np.isfinite(values)]
+    return (values - values.mean()) / max(len(values), 1) ** 0.5 * ((groups - 1) / groups) ** 0.5
+
+
+def _alike(interval: Interval, least: float, greatest: float) -> Interval:
+    """Groups that are all alike: as many of the others as may have been missed lie at an end."""
+    x, groups = interval.estimate, interval.clusters
+    missed = wilson(0, groups).high
+    return interval._replace(low=x - missed * (x - least), high=x + missed * (greatest - x))
+
+
+@lru_cache(maxsize=4096)
+def _quantile(level: float, freedom: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + level) / 2))
 
 
 def drawn_sums(sums: np.ndarray, replicates: int, generator: np.random.Generator) -> np.ndarray:
@@ -179,6 +222,32 @@ def drawn_sums(sums: np.ndarray, replicates: int, generator: np.random.Generator
         times = np.bincount(chosen.ravel(), minlength=count * total).reshape(count, total)
         drawn.append(sums @ times.T.astype(float))
     return np.concatenate(drawn, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
+    second's where there is a second.
+
+    what        names this part of a claim
+    values      `[rows]`; clusters `[rows]`
+    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
+                `n` counts the first rows alone
+    span        the least and greatest value of a row
+    """
+
+    what: str
+    values: np.ndarray
+    clusters: np.ndarray
+    minus: tuple[np.ndarray, np.ndarray] | None = None
+    span: tuple[float, float] | None = None
+
+    @property
+    def interval(self) -> Interval:
+        """The estimate with its interval; a sample without rows has none."""
+        if self.minus is None:
+            return mean(self.values, self.clusters, span=self.span)
+        return apart((self.values, self.clusters), self.minus)
 
 
 def sign_flip_test(
@@ -208,20 +277,20 @@ def sign_flip_test(
 
 
 def over_trainings(values: Rows) -> Interval:
-    """The mean of one number a training with Student's 95 % interval; no bounds for a single one.
+    """The mean of one number a training with Student's interval; no bounds for a single one.
 
     Of three trainings it has two degrees of freedom and is wide: 2.5 standard deviations each way.
     """
     values = np.asarray(values, dtype=float)
     n = len(values)
     if n == 0:
-        return NOWHERE
+        return NO_DATA
     middle = float(values.mean())
     if n == 1:
         return Interval(middle, np.nan, np.nan, 1, 1)
     from scipy.stats import t
 
-    wide = float(t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    wide = float(t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
     return Interval(middle, middle - wide, middle + wide, n, n)
 
 
@@ -247,17 +316,17 @@ def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
     return OLS(values, design).fit()
 
 
-def slope(fit: Fit, column: int, level: float) -> Interval:
+def slope(fit: Fit, column: int) -> Interval:
     """The slope along one column, the others held, with Student's interval."""
-    low, high = fit.conf_int(alpha=1 - level)[column + 1]
+    low, high = fit.conf_int(alpha=1 - LEVEL)[column + 1]
     n = int(fit.nobs)
     return Interval(float(fit.params[column + 1]), float(low), float(high), n, n)
 
 
-def one_more(fit: Fit, point: Sequence[float], level: float) -> Interval:
+def one_more(fit: Fit, point: Sequence[float]) -> Interval:
     """The value at a point, and the interval in which one more observation there would lie."""
     there = fit.get_prediction([[1.0, *point]])
-    ((low, high),) = there.conf_int(obs=True, alpha=1 - level)
+    ((low, high),) = there.conf_int(obs=True, alpha=1 - LEVEL)
     n = int(fit.nobs)
     return Interval(float(there.predicted_mean[0]), float(low), float(high), n, n)
 
@@ -275,13 +344,13 @@ def mcnemar(first: Rows, second: Rows) -> float:
     return float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
-def wilson(correct: int, n: int, *, level: float = 0.95) -> Interval:
+def wilson(correct: int, n: int) -> Interval:
     """Wilson's interval for one proportion of `n` independent rows."""
     if n == 0:
-        return NOWHERE
+        return NO_DATA
     from statsmodels.stats.proportion import proportion_confint
 
-    low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
+    low, high = proportion_confint(correct, n, alpha=1 - LEVEL, method="wilson")
     share = correct / n  # of none or of all, it is an end, which rounding must not put beside it
     return Interval(share, min(float(low), share), max(float(high), share), n, n)
 
@@ -295,9 +364,9 @@ def holm(p_values: Rows) -> np.ndarray:
     return multipletests(np.asarray(p_values, dtype=float), method="holm")[1]
 
 
-def simultaneous_level(level: float, claims: int) -> float:
-    """The level of each of `claims` intervals that together cover with at least `level`."""
-    return 1 - (1 - level) / max(claims, 1)
+def beyond_chance(p: float, parts: int) -> bool:
+    """Whether a part's p-value is small enough of so many parts (Bonferroni); NaN is."""
+    return not p > (1 - LEVEL) / parts
 
 
 def verdict(
@@ -321,15 +390,22 @@ def cluster_sums(columns: np.ndarray, clusters: Rows) -> np.ndarray:
     """Sums of each column `[quantities, rows]` over each cluster, `[quantities, clusters]`."""
     labels = np.asarray(clusters, dtype=object)
     _same_length(columns[0], labels)
+    _finite(columns)
+    codes = pd.factorize(labels)[0]
+    return _group_sums(columns, codes, int(codes.max(initial=-1)) + 1)
+
+
+def _group_sums(columns: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
+    return np.stack([np.bincount(codes, weights=column, minlength=count) for column in columns])
+
+
+def _finite(columns: np.ndarray) -> None:
     if not np.isfinite(columns).all():
         raise ValueError(
-            f"{int((~np.isfinite(columns)).any(axis=0).sum())} of {len(labels)} values are not "
-            "finite; drop rows without a result (and show their count) before asking for an "
+            f"{int((~np.isfinite(columns)).any(axis=0).sum())} of {columns.shape[1]} values are "
+            "not finite; drop rows without a result (and show their count) before asking for an "
             "interval."
         )
-    codes = pd.factorize(labels)[0]
-    count = int(codes.max(initial=-1)) + 1
-    return np.stack([np.bincount(codes, weights=column, minlength=count) for column in columns])
 
 
 def _same_length(first: np.ndarray, second: np.ndarray) -> None:

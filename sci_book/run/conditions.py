@@ -7,7 +7,6 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from sci_book.files import read_yaml
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval, mean, share
 
 CONDITIONS = PAPER / "conditions.yaml"
 
@@ -26,8 +25,6 @@ READABLE = "readable"
 MOST_UNKNOWN = 5.0
 """Percent of a round's answers that no rule reads, at most. An unknown answer equals nothing, so
 that each counts as one that the round has changed."""
-
-_Z2 = NormalDist().inv_cdf(0.975) ** 2
 
 State = Literal["met", "not met", "undecided"]
 BASE_BESIDE = {
@@ -39,7 +36,7 @@ BASE_BESIDE = {
 
 
 def load_conditions() -> dict:
-    """The registered conditions: `level`, `least_rows`, `split` and the list `conditions`."""
+    """The registered conditions: `least_rows`, `split` and the list `conditions`."""
     return read_yaml(CONDITIONS)
 
 
@@ -61,7 +58,7 @@ def measure(
 
     Returns:
         Columns `id, input, group, against, estimate, low, high, n, margin, state`: differences of
-        accuracy in points, intervals by a bootstrap of question groups. Inputs that the records do
+        accuracy in points, intervals over question groups. Inputs that the records do
         not hold are *undecided* with n = 0.
     """
     chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
@@ -81,7 +78,7 @@ def measure(
                 known = name in right and against is not None
                 rows = np.flatnonzero(known & ((kinds == group) | (group == "Overall")))
                 gap = 100 * (right[name] - against)[rows] if known else []
-                interval = cluster_bootstrap(gap, clusters[rows], level=spec["level"])
+                interval = mean(gap, clusters[rows], span=(-100.0, 100.0))
                 lines.append(
                     {
                         "id": condition["id"],
@@ -119,12 +116,7 @@ def readable(records: Records) -> pd.DataFrame:
     clusters = records.frame["group"].to_numpy()[records.ok]
     for name in records.rounds:
         unknown = np.equal(records.parsed(name)[records.ok], None).astype(float)
-        interval = cluster_bootstrap(unknown, clusters)
-        if interval.n and np.isnan(interval.low):  # few, and all alike: Wilson's of none, or of all
-            far = _Z2 / (interval.clusters + _Z2)
-            ends = (1 - far, 1.0) if interval.estimate else (0.0, far)
-            interval = interval._replace(low=ends[0], high=ends[1])
-        percent = interval.times(100)
+        percent = share(unknown, clusters).times(100)
         met = percent.high <= MOST_UNKNOWN and percent.n >= least_rows
         word: State = "not met" if percent.low > MOST_UNKNOWN else "met" if met else "undecided"
         values = dict(zip(("estimate", "low", "high", "n"), percent[:4], strict=True))

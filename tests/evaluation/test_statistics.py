@@ -1,106 +1,159 @@
 """Intervals and tests against known values and against the plain, slow definition."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import stdtrit
 
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import statistics
+from sci_book.results.drbench import subsets
+from sci_book.results.records import read_records
 from sci_book.results.statistics import Interval
 
 
-def test_bootstrap_agrees_with_the_normal_theory_for_independent_rows():
-    values = np.random.default_rng(1).normal(2.0, 1.0, 900)
-    interval = statistics.cluster_bootstrap(values, range(900))
-    half = 1.96 * values.std() / 30
-    assert interval.estimate == pytest.approx(values.mean())
-    assert interval.low == pytest.approx(values.mean() - half, abs=0.006)
-    assert interval.high == pytest.approx(values.mean() + half, abs=0.006)
-    assert (interval.n, interval.clusters) == (900, 900)
-
-
-def test_bootstrap_equals_resampling_clusters_one_by_one():
+def bootstrap(columns, clusters, statistic, draws=4_000):
+    """The plain, slow definition: groups drawn with replacement; the ends of the middle 95 %."""
     generator = np.random.default_rng(2)
-    clusters = generator.integers(0, 40, 200)
-    values = generator.integers(-1, 2, 200).astype(float)
-    fast = statistics.cluster_bootstrap(values, clusters, replicates=40_000)
-    rows = [values[clusters == label] for label in np.unique(clusters)]
-    means = []
-    for _ in range(4_000):
-        drawn = [rows[i] for i in generator.integers(0, len(rows), len(rows))]
-        means.append(np.concatenate(drawn).mean())
-    low, high = np.quantile(means, [0.025, 0.975])
-    assert fast.low == pytest.approx(low, abs=0.015)
-    assert fast.high == pytest.approx(high, abs=0.015)
+    labels = np.asarray(clusters, dtype=object)
+    sums = np.stack([columns[:, labels == name].sum(axis=1) for name in dict.fromkeys(labels)], 1)
+    chosen = generator.integers(sums.shape[1], size=(draws, sums.shape[1]))
+    return np.nanquantile(statistic(sums[:, chosen].sum(axis=2)), [0.025, 0.975])
 
 
-def test_bootstrap_of_unlike_clusters_draws_as_that_of_alike_ones():
-    values = np.random.default_rng(3).integers(0, 2, 700).astype(float)
-    unlike = values + 1e-9 * np.arange(700)  # as many sums as clusters
-    alike, found = (statistics.cluster_bootstrap(x, range(700)) for x in (values, unlike))
-    half = 1.96 * values.std() / np.sqrt(700)
-    for first, second in zip(alike[1:3], found[1:3], strict=True):
-        assert first == pytest.approx(second, abs=0.04 * half)
-    assert found == statistics.cluster_bootstrap(unlike, range(700))
-    few = statistics.cluster_bootstrap(unlike, range(700), replicates=3)  # fewer than go at a time
-    assert few.low <= few.high
+def test_an_interval_of_independent_rows_is_the_textbooks():
+    values = np.random.default_rng(1).normal(2.0, 1.0, 30)
+    found = statistics.mean(values, range(30))
+    error = values.std(ddof=1) / np.sqrt(30)
+    assert found.error == pytest.approx(error, rel=1e-6) and found.freedom == pytest.approx(29)
+    half = stats.t.ppf(0.975, 29) * error
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half))
+    assert (found.n, found.clusters) == (30, 30)
+    assert found.p(2.1) == pytest.approx(stats.ttest_1samp(values, 2.1).pvalue)
+
+
+STATISTICS = {
+    "mean": lambda s: s[0] / s[1],
+    "ratio": lambda s: s[0] / s[2],
+    "F1": lambda s: 2 * s[0] / (s[1] + s[2]),
+    "variance": lambda s: s[2] / s[1] - (s[0] / s[1]) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_an_interval_is_as_wide_as_the_bootstrap_of_clusters(name):
+    generator = np.random.default_rng(2)
+    clusters = generator.integers(0, 300, 1_500)
+    right = (generator.random(1_500) < 0.2 + 0.6 * (clusters % 3 > 0)).astype(float)
+    columns = np.stack([right, np.ones(1_500), 0.5 + right + generator.random(1_500)])
+    found = statistics.of_sums(columns, clusters, STATISTICS[name])
+    low, high = bootstrap(columns, clusters, STATISTICS[name])
+    assert found.high - found.low == pytest.approx(high - low, rel=0.05)
+    jumps = statistics.of_sums(columns, clusters, STATISTICS[name], smooth=False)
+    assert jumps.error == pytest.approx(found.error, rel=0.04)
+
+
+@pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-llavanext"])
+def test_intervals_of_the_committed_records_are_as_wide_as_the_bootstraps(name):
+    records = read_records(FROZEN_RECORDS / f"{name}.parquet")
+    sets, groups = subsets(records, "any"), records.frame["group"].to_numpy(dtype=object)
+    gap = records.correct("SCI5").astype(float) - records.correct("VCD")
+    for subset in ("B", "S", "BS"):
+        rows = sets[subset].to_numpy() & records.ok
+        columns = np.stack([gap[rows], np.ones(rows.sum())])
+        found = statistics.difference(gap[rows], groups[rows])
+        low, high = bootstrap(columns, groups[rows], STATISTICS["mean"])
+        assert found.high - found.low == pytest.approx(high - low, rel=0.05)
+        assert found.low == pytest.approx(low, abs=0.1 * (high - low))
 
 
 def test_copies_of_a_row_in_one_cluster_do_not_narrow_the_interval():
     values = np.random.default_rng(3).integers(0, 2, 100).astype(float)
-    single = statistics.cluster_bootstrap(values, range(100))
-    tripled = statistics.cluster_bootstrap(np.tile(values, 3), list(range(100)) * 3)
-    assert tripled.high - tripled.low == pytest.approx(single.high - single.low, abs=1e-12)
+    single = statistics.mean(values, range(100))
+    tripled = statistics.mean(np.tile(values, 3), list(range(100)) * 3)
+    assert tripled.high - tripled.low == pytest.approx(single.high - single.low, abs=1e-9)
     assert tripled.n == 300
 
 
-def test_bootstrap_is_deterministic_and_survives_no_rows():
-    values, clusters = [0.0, 1.0, 1.0, 0.0], ["a", "a", "b", "c"]
-    assert statistics.cluster_bootstrap(values, clusters) == statistics.cluster_bootstrap(
-        values, clusters
-    )
-    empty = statistics.cluster_bootstrap([], [])
-    assert empty.n == 0 and math.isnan(empty.estimate)
+def test_no_row_and_a_single_cluster_have_no_interval():
+    assert statistics.mean([], []) is statistics.NO_DATA
+    alone = statistics.mean([0.0, 1.0], ["a", "a"])
+    assert alone.estimate == 0.5 and np.isnan(alone.low) and np.isnan(alone.p())
 
 
-@pytest.mark.parametrize("count", [1, 2, 9, 19])
-@pytest.mark.parametrize("value", [0.0, 1.0, -0.25])
-def test_few_rows_that_are_all_alike_have_no_interval(count, value):
-    found = statistics.cluster_bootstrap([value] * count, [f"{n}" for n in range(count)])
-    assert (found.estimate, found.n) == (value, count)
-    assert math.isnan(found.low) and math.isnan(found.high)
-    assert statistics.verdict(found) == "inconclusive"
+@pytest.mark.parametrize("count", [2, 9, 19, 300])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_rows_that_are_all_alike_allow_for_as_many_others_as_may_be(count, value):
+    names = [f"{n}" for n in range(count)]
+    bare = statistics.mean([value] * count, names)
+    assert bare.estimate == value and np.isnan(bare.low) and bare.error == 0
+    assert statistics.verdict(bare) == "inconclusive"
+    known = statistics.wilson(count * int(value), count)
+    share = statistics.share([value] * count, names)
+    assert share[:3] == pytest.approx(known[:3]) and share.n == count
+    gap = statistics.difference([value] * count, names)
+    missed = known.high - known.low
+    assert (gap.low, gap.high) == pytest.approx((value - (1 + value) * missed,
+                                                 value + (1 - value) * missed))  # fmt: skip
 
 
-def test_many_rows_that_are_all_alike_and_few_that_are_not_have_one():
-    many = statistics.cluster_bootstrap([1.0] * 20, [f"{n}" for n in range(20)])
-    assert (many.low, many.high) == (1.0, 1.0)
-    few = statistics.cluster_bootstrap([0.0, 1.0, 1.0], ["a", "b", "c"])
-    assert few.low == 0.0 and few.high == 1.0
-
-
-def test_draws_that_are_kept_are_those_made_anew_and_cannot_be_changed():
-    values = np.random.default_rng(4).normal(size=60)
-    settings = [{}, {"level": 0.9}, {"level": 0.999}, {"seed": 1}, {"replicates": 500}]
-    kept = [
-        statistics.cluster_bootstrap(values, range(60), **setting)
-        for setting in [*settings, *settings]
-    ]
-    assert kept[: len(settings)] == kept[len(settings) :] and len({*kept}) == len(settings)
-    for setting, interval in zip(settings, kept, strict=False):
-        statistics._drawn.cache_clear()
-        assert interval == statistics.cluster_bootstrap(values, range(60), **setting)
-    with pytest.raises(ValueError, match="read-only"):
-        statistics.resample(values[None], range(60), lambda sums: sums.__iadd__(1)[0])
-
-
-def test_bootstrap_refuses_missing_values_and_ragged_input():
+def test_missing_values_and_ragged_input_are_refused():
     with pytest.raises(ValueError, match="1 of 2 values are not finite"):
-        statistics.cluster_bootstrap([1.0, float("nan")], [0, 1])
+        statistics.mean([1.0, float("nan")], [0, 1])
     with pytest.raises(ValueError, match="one length"):
-        statistics.cluster_bootstrap([1.0], [0, 1])
+        statistics.mean([1.0], [0, 1])
+
+
+def trained(generator, trainings, between, within, groups=300):
+    """Trainings of one recipe on the same groups of questions, each on its own rows of them.
+
+    The measure is 0 on average, over trainings and over questions.
+    """
+    shared = within * generator.normal(size=groups)
+    for effect in between * generator.normal(size=trainings):
+        rows = np.flatnonzero(generator.random(groups) < generator.uniform(0.3, 0.9))
+        values = effect + shared[rows] + 0.3 * within * generator.normal(size=len(rows))
+        yield np.stack([values, np.ones(len(rows))]), rows
+
+
+@pytest.mark.parametrize("trainings", [4, 5])
+@pytest.mark.parametrize(("between", "within"), [(0.1, 0.0), (0.0, 1.0), (0.05, 1.0), (0.2, 1.0)])
+def test_intervals_over_trainings_cover_as_often_as_they_say(trainings, between, within):
+    generator, covered, times = np.random.default_rng(5), 0, 1_000
+    for _ in range(times):
+        made = list(trained(generator, trainings, between, within))
+        found = statistics.measure(made, statistics.ratio)
+        covered += found.low <= 0 <= found.high
+    assert 0.93 <= covered / times <= 0.99
+
+
+def test_a_measure_over_trainings_is_their_plain_mean_with_both_variances():
+    generator = np.random.default_rng(6)
+    made = list(trained(generator, 4, 0.1, 1.0))
+    found = statistics.measure(made, statistics.ratio)
+    each = np.array([columns[0].mean() for columns, _ in made])
+    assert found.estimate == pytest.approx(each.mean())
+    pull = np.zeros(300)  # how far each group moves the mean over trainings
+    for (columns, rows), mine in zip(made, each, strict=True):
+        np.add.at(pull, rows, (columns[0] - mine) / columns.shape[1] / 4)
+    known = (pull != 0).sum()
+    questions, between = (pull**2).sum() * known / (known - 1), each.var(ddof=1) / 4
+    assert found.error == pytest.approx(np.sqrt(questions + between), rel=1e-6)
+    freedom = (questions + between) ** 2 / (questions**2 / (known - 1) + between**2 / 3)
+    assert found.freedom == pytest.approx(freedom, rel=1e-6) and found.clusters == known
+    assert found.n == round(np.mean([columns.shape[1] for columns, _ in made]))
+    empty = (np.empty((2, 0)), np.array([], dtype=int))
+    assert statistics.measure([*made, empty], statistics.ratio) == found
+
+
+@pytest.mark.parametrize("trainings", [2, 3])
+def test_fewer_than_four_trainings_have_no_interval_and_one_has_its_questions(trainings):
+    made = list(trained(np.random.default_rng(7), trainings, 0.1, 1.0))
+    found = statistics.measure(made, statistics.ratio)
+    assert np.isfinite(found.estimate) and np.isnan(found.low) and np.isnan(found.error)
+    (columns, rows), *_ = made
+    alone = statistics.measure(made[:1], statistics.ratio)
+    assert alone == statistics.mean(columns[0], rows) and alone.low < alone.high
 
 
 def test_sign_flip_matches_full_enumeration():
@@ -138,7 +191,7 @@ def test_wilson_holds_the_share_of_all_and_of_none():
     """By rounding an end could lie on the wrong side of it, and an error bar be negative."""
     for n in range(1, 300):
         for correct in (0, n):
-            found = statistics.wilson(correct, n, level=0.9875)
+            found = statistics.wilson(correct, n)
             assert 0 <= found.low <= found.estimate <= found.high <= 1
 
 
@@ -147,8 +200,10 @@ def test_holm_known_value():
     assert not len(statistics.holm([]))
 
 
-def test_simultaneous_level():
-    assert statistics.simultaneous_level(0.95, 5) == pytest.approx(0.99)
+def test_one_part_among_many_lies_beyond_its_margin_by_chance():
+    assert statistics.beyond_chance(0.04, 1) and not statistics.beyond_chance(0.04, 2)
+    assert statistics.beyond_chance(0.01, 5) and not statistics.beyond_chance(0.011, 5)
+    assert statistics.beyond_chance(float("nan"), 9)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +225,7 @@ def test_verdict_reads_the_interval(low, high, claim, margin, expected):
 
 
 def test_no_rows_are_not_comparable():
-    assert statistics.verdict(statistics.cluster_bootstrap([], [])) == "not comparable"
+    assert statistics.verdict(statistics.mean([], [])) == "not comparable"
 
 
 def test_a_mean_over_trainings_has_students_interval():
@@ -180,18 +235,6 @@ def test_a_mean_over_trainings_has_students_interval():
     assert 2 - found.low == pytest.approx(found.high - 2)
     alone = statistics.over_trainings([1.5])
     assert alone.estimate == 1.5 and np.isnan(alone.low) and statistics.over_trainings([]).n == 0
-
-
-def test_a_far_level_takes_more_draws():
-    rng = np.random.default_rng(0)
-    values, clusters = rng.random(50), [f"c{k}" for k in range(50)]
-    usual, far = (
-        statistics.cluster_bootstrap(values, clusters, level=level) for level in (0.995, 0.996)
-    )
-    explicit = statistics.cluster_bootstrap(values, clusters, level=0.996, replicates=100_000)
-    assert far == explicit and usual == statistics.cluster_bootstrap(
-        values, clusters, level=0.995, replicates=10_000
-    )
 
 
 def test_a_least_squares_line_is_that_of_the_textbook():
@@ -204,13 +247,13 @@ def test_a_least_squares_line_is_that_of_the_textbook():
     known, (left,) = np.linalg.lstsq(design, y, rcond=None)[:2]
     inverse, error = np.linalg.inv(design.T @ design), np.sqrt(left / (12 - 3))
     for column in (0, 1):
-        found, place = statistics.slope(fit, column, 0.9), column + 1
-        wide = stdtrit(9, 0.95) * error * np.sqrt(inverse[place, place])
+        found, place = statistics.slope(fit, column), column + 1
+        wide = stdtrit(9, 0.975) * error * np.sqrt(inverse[place, place])
         np.testing.assert_allclose(found[:3], known[place] + np.array([0, -wide, wide]))
         assert found.n == 12
     at = np.array([1, 0.3, 0.7])
     wide = stdtrit(9, 0.975) * error * np.sqrt(1 + at @ inverse @ at)
-    found = statistics.one_more(fit, [0.3, 0.7], 0.95)
+    found = statistics.one_more(fit, [0.3, 0.7])
     np.testing.assert_allclose(found[:3], at @ known + np.array([0, -wide, wide]))
 
 

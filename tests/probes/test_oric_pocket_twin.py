@@ -18,7 +18,7 @@ from sci_book.papers.shared import text_model
 from sci_book.pocket import oric
 from sci_book.pocket.draw import SIZE, draw, masks
 from sci_book.pocket.world import KINDS
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import mean
 from sci_core.counterfactuals import rewrite
 from tests.conftest import sci
 from tests.text_models import ScriptedTextModel
@@ -112,7 +112,7 @@ def test_guided_objects_are_more_incongruous_than_random_ones(built):
     for sampling in SAMPLINGS:
         absent = [q for q in made.questions(sampling, sampling) if q.label == "no"]
         scores = question_scores(absent, encoder, Path("pictures"))
-        fitting[sampling] = cluster_bootstrap(scores, [q.image for q in absent])
+        fitting[sampling] = mean(scores, [q.image for q in absent])
     assert fitting["guided"].low > fitting["random"].high
 
 

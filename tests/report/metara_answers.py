@@ -34,4 +34,4 @@ def wrong_where(condition):
 
 
 def value(contrast):
-    return contrast.interval(0.95).estimate
+    return contrast.interval.estimate

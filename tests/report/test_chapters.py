@@ -193,11 +193,11 @@ def test_floors_look_at_the_validation_rows(pair):
 def test_lift_is_one_for_independent_masks_and_the_inverse_share_for_equal_ones():
     one, other = np.repeat([True, False], 50), np.tile([True, False], 50)
     clusters = np.arange(100)
-    found = nonrobust_share.lift(one, other, clusters, 0.95)
+    found = nonrobust_share.lift(one, other, clusters)
     assert found.estimate == pytest.approx(1) and found.low < 1 < found.high
     assert (found.n, found.clusters) == (100, 100)
-    assert nonrobust_share.lift(one, one, clusters, 0.95).estimate == pytest.approx(2)
-    assert nonrobust_share.lift(one, one & ~one, clusters, 0.95).n == 0
+    assert nonrobust_share.lift(one, one, clusters).estimate == pytest.approx(2)
+    assert nonrobust_share.lift(one, one & ~one, clusters).n == 0
 
 
 def test_shared_rows_stand_beside_the_papers_in_either_order(pair, sets):

@@ -160,7 +160,7 @@ def test_tables_figures_and_sentences(subjects, sets, right, added):
     parts = measures.adds(Evidence(subjects[0], [], None), ["BS"])
     assert [part.what for part in parts] == [f"{name}, BS" for name in SCI7.rounds[1:]]
     values = added[QWEN].loc["BS"]["reproduced"].drop(index=components.INTERACTION)
-    assert [100 * part.interval(0.95).estimate for part in parts] == pytest.approx(values.tolist())
+    assert [100 * part.interval.estimate for part in parts] == pytest.approx(values.tolist())
     assert "textual rounds" in components.reading(added[QWEN], subjects[0])
     assert "% (mine) of the test rows" in components.open_rows(subjects, sets)
     components.draw_grids(subjects, sets, right)

@@ -9,7 +9,7 @@ import pytest
 from sci_book.data.datasets import Dataset, Row
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
-from sci_book.results.statistics import NOWHERE, Interval
+from sci_book.results.statistics import NO_DATA, Interval
 from sci_core import BASE, SCI3, SCI5, SCI5_LITE, SCI7
 from sci_core.engine.decoding import Answer
 from tests import tiny
@@ -83,7 +83,7 @@ def test_a_level_is_told_only_of_what_was_timed():
     claim = SimpleNamespace(measure="time_on_pocket", arguments={"method": "SCI3"}, margin=1.15)
     timed, absent = (
         SimpleNamespace(claim=claim, interval=found, verdict="fails", title="m")
-        for found in (Interval(1.4, 1.3, 1.5, 9, 9), NOWHERE)
+        for found in (Interval(1.4, 1.3, 1.5, 9, 9), NO_DATA)
     )
     assert cost.pocket_sentence([timed, absent]) == (
         "**1 of 1 levels on pocket data fail.** In multiples of the base, with m: SCI3 1.40 "

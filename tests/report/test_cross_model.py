@@ -1,6 +1,7 @@
 """Table 3: each model on the rows another model built, against counts taken row by row."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sci_book.papers.sci.chapters import cross_model, drbench_tables, measures
@@ -132,12 +133,10 @@ def test_the_matrix_holds_what_counting_gives(four, subset):
             assert line[f"{head} low"] <= line[head] <= line[f"{head} high"]
 
 
-def test_intervals_of_a_larger_matrix_are_wider(two, four):
+def test_a_pair_has_the_same_interval_in_a_larger_matrix(two, four):
     small, large = (cross_model.matrix(*each, "BS") for each in (two, four))
     same = large[large["built"].isin(small["built"]) & large["answers"].isin(small["answers"])]
-    width = [frame["SCI5 − base high"] - frame["SCI5 − base low"] for frame in (small, same)]
-    assert (width[1].to_numpy() >= width[0].to_numpy()).all()
-    assert width[1].sum() > width[0].sum()
+    pd.testing.assert_frame_equal(same.reset_index(drop=True), small)
 
 
 def test_the_claim_is_paired_and_adjusted_over_all_its_lines(two):

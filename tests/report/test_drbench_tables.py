@@ -70,11 +70,8 @@ def test_contrasts_are_paired_and_adjusted_over_all_models(pair, sets, right):
     p = np.concatenate([each["sign_flip"] for each in found.values()])
     adjusted = np.concatenate([each["holm"] for each in found.values()])
     assert adjusted.min() == pytest.approx(min(1, p.min() * len(p)))
-    alone = drbench_tables.contrasts(
-        pair[0], sets[QWEN], right[QWEN], [("SCI5", "VCD", "BS")], 0.95
-    )
-    width = alone["high"] - alone["low"]
-    assert width.iloc[0] < frame.loc["SCI5 − VCD, BS", "high"] - frame.loc["SCI5 − VCD, BS", "low"]
+    alone = drbench_tables.contrasts(pair[0], sets[QWEN], right[QWEN], [("SCI5", "VCD", "BS")])
+    assert alone.iloc[0][["low", "high"]].equals(frame.loc["SCI5 − VCD, BS"][["low", "high"]])
     assert drbench_tables.contrast_table(frame, pair[0], "c").frame.columns[-1] == "verdict"
     table = drbench_tables.p_table({QWEN: frame.assign(mcnemar=1e-9)}, pair[:1]).frame
     assert set(table[pair[0].shown, "McNemar"]) == {"< 0.0001"}

@@ -20,7 +20,7 @@ from sci_book.papers.shared import intervals
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings
 from sci_book.results.records import write_records
-from sci_book.results.statistics import verdict, wilson
+from sci_book.results.statistics import wilson
 from tests.report.edge_answers import (
     POLICIES,
     YES,
@@ -153,24 +153,11 @@ def test_effects_are_turned_to_the_better_side(tmp_path):
     assert frame["p"].between(0, 1)[frame["n"] > 0].all()
 
 
-def test_rows_that_are_all_alike_are_not_certain():
-    same = intervals.share([1, 1, 1, 1], ["a", "b", "b", "c"])
-    known = wilson(3, 3)
-    assert same[:3] == (1, known.low, 1) and (same.n, same.clusters) == (4, 3)
-    assert intervals.share([0, 0], ["a", "b"]).high == pytest.approx(wilson(0, 2).high)
-    constant = intervals.difference([0, 0, 0], ["a", "b", "c"])
-    assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
-    assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
-    mixed = intervals.share([1, 0, 1, 0], list("abcd"))
-    gap = intervals.difference([1, 0, 1, 0], list("abcd"))
-    assert (mixed.low, mixed.high) == (gap.low, gap.high) == (0, 1)
-    assert intervals.share([], []).n == intervals.together([([1], ["a"]), ([], [])]).n == 0
-
-
 def test_two_kinds_count_alike_together():
     found = intervals.together([([1, 1, 0, 0, 0, 0], list("abcdef")), ([1, 1], list("gh"))])
     assert found.estimate == pytest.approx((1 / 3 + 1) / 2) and found.n == 8
-    assert 0.5 <= found.low < found.estimate < found.high <= 1
+    assert 0 < found.low < found.estimate < found.high <= 1
+    assert intervals.together([([1], ["a"]), ([], [])]).n == 0
 
 
 def test_the_papers_missing_rows_stand_in_the_tables(found):
@@ -182,7 +169,7 @@ def test_the_papers_missing_rows_stand_in_the_tables(found):
     assert six.loc["average, two", "paper"] == "0.329"
     parts = [calibration.ece_of(found.full[0], kind).estimate for kind in ("questions", "captions")]
     assert calibration.mean_ece(found.full[0]).estimate == pytest.approx(np.mean(parts))
-    seven = blur.table07(found.pair).frame["paper’s 95 %"]
+    seven = blur.table07(found.pair).frame["paper’s interval"]
     assert seven.tolist() == ["—", "[0.0, 7.0]"] * 2
     pairs = blur.tests(found.pair).frame.loc["discordant pairs (compact alone, large alone right)"]
     assert pairs["paper"] == "3, 3"

@@ -41,7 +41,7 @@ def test_a_model_without_records_leaves_no_claim_to_hold(folder):
         assert "*. There is nothing to test it on." in findings.conclusion(mine)
 
 
-def test_the_parts_of_a_claim_cover_together(tmp_path):
+def test_a_part_of_a_claim_has_one_interval(tmp_path):
     rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
     said = [WRONG if k % 3 else CAPTION for k in range(2, 40)]
     rows += [answers("captions", 2 + k, "free", "caption | Describe.", CAPTION, text)
@@ -50,11 +50,10 @@ def test_the_parts_of_a_claim_cover_together(tmp_path):
     for (part,) in (measures.passes_but_wrong(known), measures.category(known, "questions", "B"),
                     measures.top_bin(known, "questions"), measures.empty_failures(known),
                     measures.blur_drop(known)):  # fmt: skip
-        one, two = part.interval(0.95), part.interval(0.99)
-        assert two.high - two.low > one.high - one.low > 0 and two.estimate == one.estimate
+        assert part.interval.low < part.interval.high
     brier, captions = measures.change_by_sci(known, "Brier score")
     assert (brier.what, captions.what) == ("Brier score, questions", "Brier score, captions")
-    assert brier.interval(0.95).n == 40
+    assert brier.interval.n == 40
 
 
 def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
@@ -69,7 +68,7 @@ def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
     gaps = negation.own_gap(found.full[0], "questions")
     assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
     (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
-    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (2, 0.5)
+    assert (part.interval.n, part.interval.estimate) == (2, 0.5)
 
 
 def test_empty_answers_are_counted_by_picture(tmp_path):
@@ -78,7 +77,7 @@ def test_empty_answers_are_counted_by_picture(tmp_path):
         if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
             row["text:original"] = row["parsed:original"] = ""
     (part,) = measures.empty_failures(evidence_of(written(tmp_path, one=rows)))
-    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
+    assert (part.interval.n, part.interval.estimate) == (4, 0.25)
 
 
 # --- ledger and audit ---------------------------------------------------------------------------
@@ -112,11 +111,11 @@ def test_evidence_is_of_the_models_own_folder(folder):
     (yes,) = measures.says_yes(known, "questions")
     assert values(yes) == [0, 1, 1] and measures.says_yes(known, "captions") == []
     (top,), (wrong,) = measures.top_bin(known, "questions"), measures.passes_but_wrong(known)
-    assert (top.interval(0.95).estimate, wrong.interval(0.95).estimate) == (0.75, 0.5)
+    assert (top.interval.estimate, wrong.interval.estimate) == (0.75, 0.5)
     (told,) = measures.discrimination(known, "questions")
-    assert told.interval(0.95).estimate == 1  # the one wrong answer is the least confident
+    assert told.interval.estimate == 1  # the one wrong answer is the least confident
     assert measures.discrimination(known, "captions") == []  # none is wrong
-    assert measures.empty_failures(known)[0].interval(0.95).estimate == 0
+    assert measures.empty_failures(known)[0].interval.estimate == 0
 
 
 def test_the_papers_claims_and_places_are_whole():

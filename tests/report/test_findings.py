@@ -15,7 +15,7 @@ from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
-from sci_book.results.statistics import NOWHERE
+from sci_book.results.statistics import NO_DATA
 from tests.report.committed import outputs, shown
 from tests.soak import TIMES
 
@@ -164,7 +164,7 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
 
 def test_a_sentence_that_is_quoted_leads_its_place_and_an_unknown_one_is_refused():
     made = [
-        ledger.Finding(claim, "mine", "holds", "a", NOWHERE, (("a", NOWHERE, "holds"),), "Mine")
+        ledger.Finding(claim, "mine", "holds", "a", NO_DATA, (("a", NO_DATA, "holds"),), "Mine")
         for claim in load_claims() if claim.page == "oric_table04_fig10_sizes"
     ]  # fmt: skip
     led = findings.led_by(made, "context-rather-than-scale", "the conclusion")

@@ -98,7 +98,7 @@ def test_a_gain_has_to_be_sure_and_half_a_point_may_be_lost(
     monkeypatch.setattr(frontier, "chosen", lambda frame: "SCI5, β 0.3")
     monkeypatch.setattr(
         frontier, "tested",
-        lambda subject, label, part, level: Interval(sum(ends[part]) / 2, *ends[part], 9, 9),
+        lambda subject, label, part: Interval(sum(ends[part]) / 2, *ends[part], 9, 9),
     )  # fmt: skip
     text = frontier.conclusion([fit], frontier.verdicts([fit]))
     assert text.startswith(f"**Verdict: {word}.**")

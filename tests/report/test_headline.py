@@ -9,7 +9,7 @@ import pytest
 from sci_book.papers.sci.chapters import headline
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.results.records import read_records, write_records
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import difference
 
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -57,7 +57,7 @@ def test_a_line_is_a_paired_difference(by_seed, frame):
     first = by_seed[0][0]
     rows = first.sets("any", "rows")["BS"].to_numpy()
     values = first.records.correct("SCI5").astype(float) - first.records.correct("VCD")
-    expected = cluster_bootstrap(values[rows], first.groups[rows])
+    expected = difference(values[rows], first.groups[rows])
     line = frame.loc[MODELS[0], "SCI5 − VCD, BS", 0]
     assert line["reproduced"] == pytest.approx(100 * expected.estimate) and line["n"] == rows.sum()
     # One model alone has no other to carry its gain to.

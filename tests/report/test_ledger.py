@@ -152,9 +152,9 @@ def test_a_gain_on_one_subset_less_that_on_another(of):
     assert found.what == "SCI5 − base, all less BS"
     three = measures.between_subsets(of, ["SCI5"], ["base"], ["all", "B", "BS"])
     assert [each.what.rpartition(" ")[2] for each in three] == ["B", "BS"]
-    assert found.interval(0.95).n == len(everywhere.values)
+    assert found.interval.n == len(everywhere.values)
     expected = everywhere.values.mean() - hard.values.mean()
-    assert found.interval(0.95).estimate == pytest.approx(expected)
+    assert found.interval.estimate == pytest.approx(expected)
 
 
 def test_sizes_and_what_two_models_share(of):
@@ -203,7 +203,7 @@ def test_other_models_on_own_rows_and_own_on_theirs(of):
     again, versus = measures.own_against_others(of, ["SCI5"], ["base"])
     assert again.what == there.what
     (own,) = measures.difference(of, ["SCI5"], ["base"], ["BS"])
-    estimate = versus.interval(0.95).estimate
+    estimate = versus.interval.estimate
     assert estimate == pytest.approx(own.values.mean() - there.values.mean())
 
 
@@ -211,14 +211,14 @@ def test_times_come_from_the_same_setting_and_span_quartiles(of):
     table = of.timing
     assert set(table["batch"]) == {1} and set(table["new_tokens"]) == {5}
     parts = time_measures.time(of, ["two_phase", "sequential"])
-    found = {part.what: part.interval(0.95) for part in parts}
+    found = {part.what: part.interval for part in parts}
     rows = table[table["method"] == "SCI5"].set_index("strategy")
     gap = rows.loc["two_phase", "ratio_median"] - rows.loc["sequential", "ratio_median"]
     estimate, low, high, *_ = found["SCI5: two phases − one by one"]
     assert estimate == pytest.approx(gap) and low <= estimate <= high
     assert found["SCI5: two phases − one by one"].n == of.runs == 7
     parts = time_measures.time_a_round(of, ["sequential"])
-    apart = {part.what: part.interval(0.95) for part in parts}
+    apart = {part.what: part.interval for part in parts}
     assert set(apart) == {f"SCI{n}: one by one" for n in (3, 5, 7)}
     far = abs(rows.loc["sequential", "ratio_median"] / 5 - 1)
     assert apart["SCI5: one by one"].estimate == pytest.approx(far)
@@ -226,7 +226,7 @@ def test_times_come_from_the_same_setting_and_span_quartiles(of):
     shares = time_measures.time_share(of, ["naive_batch", "sequential"])
     assert len(shares) == 6 and all(part.quartiles for part in shares)  # 2 settings, 3 methods
     for part in shares:
-        found = part.interval(0.95)
+        found = part.interval
         assert 0 < found.low <= found.estimate <= found.high
 
 
@@ -234,11 +234,11 @@ def test_the_difference_of_two_means_has_the_interval_of_both():
     rng = np.random.default_rng(0)
     one, other = rng.random(400), rng.random(300) + 1
     names = np.array([f"g{k}" for k in range(400)], dtype=object)
-    found = Sample("", one, names, (other, names[:300])).interval(0.95)
+    found = Sample("", one, names, (other, names[:300])).interval
     assert found.estimate == pytest.approx(one.mean() - other.mean())
     error = np.sqrt(one.var() / 400 + other.var() / 300)
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.1)
-    assert Sample("", one[:0], names[:0], (other, names[:300])).interval(0.95).n == 0
+    assert Sample("", one[:0], names[:0], (other, names[:300])).interval.n == 0
 
 
 @pytest.mark.parametrize(

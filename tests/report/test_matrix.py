@@ -176,15 +176,18 @@ def judged(subjects, cells):
 def test_nothing_is_judged_on_a_model_that_does_not_meet_the_conditions(subjects, made):
     assert not any(subject.fit for subject in subjects)
     text, word = judged(subjects, made)
-    assert word == "not comparable" and "not judged" in text and "joint" not in text
+    assert word == "not comparable" and "not judged" in text and "0.05" not in text
 
 
 def test_a_method_gains_on_every_probe_if_each_interval_lies_on_the_better_side(fit):
     papers = [cell(1, 2, paper=paper) for paper in PAPERS]
     text, word = judged(fit, [*papers, cell(-2, -1, "less")])
-    assert word == "holds" and "No joint interval lies wholly on the worse side" in text
+    assert word == "holds" and "p is under 0.05 / 6. It is nowhere." in text
     text, word = judged(fit, [*papers, cell(-2, -1), cell(-0.2, -0.1)])
-    assert word == "fails" and "on 2 of them, most clearly on “x” with mine: −150.00 [" in text
+    assert (
+        word == "fails"
+        and "on 2 of them, most clearly on “x” with mine, where SCI5 changes −1.50 [" in text
+    )
     assert judged(fit, [*papers, cell(1, 2, "less")])[1] == "fails"
     assert judged(fit, [*papers, cell(-1, 1)])[1] == "inconclusive"
 

@@ -33,7 +33,7 @@ from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import write_records
-from sci_book.results.statistics import NOWHERE
+from sci_book.results.statistics import NO_DATA
 from tests.report.metara_answers import saying, truth, value, wrong_where
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,7 +102,7 @@ def test_records_of_a_few_originals_or_of_another_set(frozen):
     assert not one.left["knowledge: originals"] and not answers.answers([one.subject])
     assert one.subject.shown in answers.absences(chapters.Found([one.subject], [], "MetaRA"), [])
     assert not len(one.violations("text")) and difficulty.ordered(one, "text") is None
-    assert ranking.agree(one, "text") is None and ranking.tau(one, "text", 0.95) is NOWHERE
+    assert ranking.agree(one, "text") is None and ranking.tau(one, "text") is NO_DATA
 
 
 def test_rows_with_an_error_are_left_out_and_counted(frozen, answering):
@@ -133,7 +133,7 @@ def test_three_rates_have_their_known_answers(answering):
         assert value(mean("", right.rate("robust", task))) == 1
         assert value(mean("", same.rate("absolute", task))) == 1
         assert value(mean("", same.rate("consistency", task))) == 0
-        assert mean("", same.rate("conditional", task)).interval(0.95) is NOWHERE
+        assert mean("", same.rate("conditional", task)).interval is NO_DATA
         assert value(models.hidden(right, task)) == 0
         # An original without a free place for a text has no MR4 case, and nothing to hide.
         assert value(models.hidden(last, task)) > 0.8
@@ -148,11 +148,11 @@ def test_unknown_answers_are_failures_and_counted(answering):
 
 def test_originals_are_what_is_drawn_again(frozen):
     one = Answers(frozen[1])
-    found = mean("", one.rate("absolute", "knowledge")).interval(0.95)
+    found = mean("", one.rate("absolute", "knowledge")).interval
     assert found.n == found.clusters == 72
-    paired = effects.change(one, "SCI5", "absolute", "knowledge").interval(0.95)
+    paired = effects.change(one, "SCI5", "absolute", "knowledge").interval
     assert paired.n == 72  # of the same originals, drawn for both methods at once
-    both = tasks.gap(one).interval(0.95)
+    both = tasks.gap(one).interval
     assert both.n == sum(len(one.rate(answers.FR, task)) for task in tasks.TASKS.values())
 
 
@@ -162,16 +162,16 @@ def frame_of(values, groups):
 
 def test_a_contrast_is_a_sum_of_weighted_means():
     first, second = frame_of([1, 0], ["a", "b"]), frame_of([0.5, 0, 0.25], ["a", "b", "c"])
-    found = less("x", first, second).interval(0.95)
+    found = less("x", first, second).interval
     assert found.estimate == 0.25 and found.n == 3
     assert value(weighted("x", [(0.5, first), (0.5, second), (-1.0, first)])) == -0.125
-    assert less("x", first, second.iloc[:0]).interval(0.95) is NOWHERE
-    alike = less("x", first, first).interval(0.95)
-    assert alike.estimate == 0 and np.isnan(alike.low)  # nothing was drawn that could differ
-    few = mean("x", frame_of([1] * answers.FEWEST, [0, *range(answers.FEWEST - 1)])).interval(0.95)
+    assert less("x", first, second.iloc[:0]).interval is NO_DATA
+    alike = less("x", first, first).interval
+    assert alike.estimate == 0 and np.isnan(alike.low)  # nothing that could differ
+    few = mean("x", frame_of([1] * answers.FEWEST, [0, *range(answers.FEWEST - 1)])).interval
     assert few.estimate == 1 and np.isnan(few.low)  # too few originals to say how sure it is
     assert chapters.row(few, claim="greater")["verdict"] == "inconclusive"
-    certain = mean("x", frame_of([1] * 20, list(range(20)))).interval(0.95)
+    certain = mean("x", frame_of([1] * 20, list(range(20)))).interval
     assert certain.estimate == 1 and 0.8 < certain.low < 1
 
 
@@ -179,9 +179,9 @@ def test_pairs_of_one_original_move_together():
     lot = np.random.default_rng(0)
     shared, groups = lot.random(60), list(range(60))
     first, second = frame_of(shared + 0.1, groups), frame_of(shared, groups)
-    found = less("x", first, second).interval(0.95)
+    found = less("x", first, second).interval
     assert found.high - found.low < 1e-9 or np.isnan(found.low)
-    apart = less("x", first, frame_of(shared, [f"other {g}" for g in groups])).interval(0.95)
+    apart = less("x", first, frame_of(shared, [f"other {g}" for g in groups])).interval
     assert apart.high - apart.low > 0.1
 
 
@@ -270,7 +270,7 @@ def test_rankings_that_agree_and_that_do_not(answering):
     assert [agreeing.first[name] for name in METHODS] == [1, 2, 3, 4, 5, 6, 7]
     assert ranking.agree(answering(worse(-1)), "text").tau.estimate == -1
     constant = answering(truth)
-    assert ranking.tau(constant, "text", 0.95) is NOWHERE  # all tie: there is no ranking
+    assert ranking.tau(constant, "text") is NO_DATA  # all tie: there is no ranking
 
 
 def test_the_papers_own_rates_do_not_rank_as_its_ranks_say():
@@ -296,7 +296,7 @@ def test_a_method_that_fails_less_lowers_every_rate(answering):
     one = answering(say)
     found = effects.family([one])
     for part in measures.change(one, "SCI5", list(RATES), ["knowledge", "text"]):
-        assert part.interval(0.99).high < 0
+        assert part.interval.high < 0
     others = found[one.subject.name].filter(regex="(?<!SCI5)$", axis=0)
     assert set(others["verdict"]) == {"inconclusive"} and (others["reproduced"] == 0).all()
     assert "fails less on 6 by its interval, 6 by p too" in effects.beyond([one], found)

@@ -162,9 +162,7 @@ def test_a_difference_is_that_of_the_values_and_paired(frozen):
     apart = np.hypot(*(end.high - end.low for end in ends))
     assert found.low < found.estimate < found.high and found.high - found.low < apart
     same = answers.difference("f1", first, first)
-    assert same.estimate == 0 and np.isnan(same.low)  # all draws alike say nothing of how sure
-    level = answers.difference("f1", first, second, level=0.999)
-    assert level.low < found.low and level.high > found.high
+    assert same.estimate == 0 and np.isnan(same.low)  # all alike says nothing of how sure
 
 
 def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
@@ -190,7 +188,7 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
 def test_the_papers_relatives_stand_beside(frozen):
     assert answers.paper_row(frozen[0], "oric_table10")["overall f1"] == 79.55
     assert not any(answers.printed().row("oric_table10", name) for name in ("nobody", ""))
-    table = bench.table(frozen[0], 2).frame
+    table = bench.table(frozen[0]).frame
     assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
     assert "ours − paper" not in table
     asked = answers.of(frozen[0], BENCH)
@@ -290,7 +288,7 @@ def test_gains_and_turns(tmp_path):
     assert np.isnan(p["SCI5: macro F1"]) and p["SCI5: present found"] < 0.05
     parts = measures.gain(measures.Evidence(subject), "SCI5", ["present found", "absent denied"])
     assert [part.what for part in parts] == ["SCI5: present found", "SCI5: absent denied"]
-    assert [part.interval(0.95).estimate for part in parts] == [1, -1]
+    assert [part.interval.estimate for part in parts] == [1, -1]
     turned = effects.turned([subject]).frame.loc["mine: SCI5"].astype(int)
     half = len(answers.of(subject, BENCH)) * 2
     assert turned["to yes, rightly"] == turned["to yes, wrongly"] == half
@@ -298,11 +296,11 @@ def test_gains_and_turns(tmp_path):
 
 
 def test_contrasts_point_to_incongruity(drawn):
-    assert encoder.contrast("pocket CLIP", "no").interval(0.95).low > 0  # chosen for it
+    assert encoder.contrast("pocket CLIP", "no").interval.low > 0  # chosen for it
     for name in encoder.encoders():
         found = encoder.scored(name)
         yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
-        assert encoder.contrast(name, "yes").interval(0.95).estimate == pytest.approx(yes / 100)
+        assert encoder.contrast(name, "yes").interval.estimate == pytest.approx(yes / 100)
         assert encoder.closer(name).clusters <= 19
     assert "0.140" in str(encoder.distance_table())
 
@@ -357,9 +355,7 @@ def test_measures_stand_beside_the_papers_numbers(frozen, drawn):
     for encoders, label in ((["pocket CLIP"], "yes"), (["scene graph"], "no")):
         (part,) = measures.fit(of, encoders, label)
         assert (MODELS[0], part.what) in encoder.paper_numbers(MODELS)
-    assert measures.pair_level(of)[0].interval(0.95).n == len(context.matched(frozen[0])[0])
-    wide, narrow = (measures.caution(of)[0].interval(level) for level in (0.999, 0.9))
-    assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
+    assert measures.pair_level(of)[0].interval.n == len(context.matched(frozen[0])[0])
 
 
 def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
@@ -369,13 +365,13 @@ def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
     others = ("the model as it is", "taught the form")
     assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
     f1 = {name: rft.score(result, "oric", name, "f1").estimate for name in rft.SHOWN}
-    assert [each.interval(0.95).estimate for each in parts] == pytest.approx(
+    assert [each.interval.estimate for each in parts] == pytest.approx(
         [f1["rft"] - f1[name] for name in rft.COMPARISONS]
     )
     rows, probed = result.rows("probe"), measures.fine_tuned(of, "probe")
     # No interval where a condition says yes or no to less than half of the questions.
     read = [rft.answered(result, "probe", name) >= 50 for name in rft.COMPARISONS]
-    assert [each.interval(0.95).n for each in probed] == [len(rows["label"]) * it for it in read]
+    assert [each.interval.n for each in probed] == [len(rows["label"]) * it for it in read]
     assert measures.fine_tuned(measures.Evidence(frozen[0]), "oric") == []
 
 

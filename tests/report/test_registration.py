@@ -325,6 +325,15 @@ def test_ordered_pairs_are_counted_one_by_one():
     found = ordered_pairs(scores, right, groups)
     assert found.estimate == pytest.approx(expected) and (found.n, found.clusters) == (60, 30)
     assert found.low < expected < found.high
-    assert ordered_pairs(scores, right, groups, level=0.5).high < found.high
+    rows = [np.flatnonzero(np.array(groups) == name) for name in dict.fromkeys(groups)]
+
+    def area(kept):
+        one, other = scores[kept][right[kept] == 1][:, None], scores[kept][right[kept] == 0][None]
+        return ((one > other) + (one == other) / 2).mean()
+
+    every = np.arange(60)
+    without = np.array([area(np.setdiff1d(every, mine)) for mine in rows])  # the jackknife
+    error = np.sqrt(29 / 30 * ((without - without.mean()) ** 2).sum())
+    assert found.error == pytest.approx(error, rel=0.1)
     same = ordered_pairs(np.ones(60), right, groups)
-    assert same.estimate == 0.5 and np.isnan(same.low)  # nothing to tell apart, in any draw
+    assert same.estimate == 0.5 and np.isnan(same.low)  # nothing to tell apart

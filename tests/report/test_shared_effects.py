@@ -1,12 +1,10 @@
 """Effects of methods: one correction over the models of a page, and one table of them."""
 
 import numpy as np
-import pytest
 
 from sci_book.papers.shared.effects import Effect, effect_frames, effect_of_rows
-from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.tables import compare
-from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
+from sci_book.results.statistics import Interval, difference, holm, sign_flip_test
 
 CLUSTERS = [f"picture {k}" for k in range(40)]
 
@@ -20,19 +18,18 @@ def page():
     return {
         "one": [
             effect_of_rows("accuracy", "greater", gains(0.5), CLUSTERS),
-            Effect("macro F1", "greater", lambda level: Interval(0.1, -level, 1, 4, 4), np.nan),
+            Effect("macro F1", "greater", Interval(0.1, -0.5, 1, 4, 4), np.nan),
             effect_of_rows("captions", "less", [], []),
         ],
         "two": [effect_of_rows("failures", "less", -gains(0.2), CLUSTERS)],
     }  # fmt: skip
 
 
-def test_intervals_and_p_values_are_corrected_over_all_models():
+def test_each_line_has_its_own_interval_and_p_values_are_corrected_over_all_models():
     frames = effect_frames(page())
-    level = simultaneous_level(0.95, 4)
     first, second = frames["one"].loc["accuracy"], frames["two"].loc["failures"]
-    assert first["low"] == 100 * difference(gains(0.5), CLUSTERS, level).low
-    assert frames["one"].loc["macro F1", "low"] == pytest.approx(-100 * level)
+    assert first["low"] == 100 * difference(gains(0.5), CLUSTERS).low
+    assert frames["one"].loc["macro F1", "low"] == -50
     tests = [sign_flip_test(gains(share), CLUSTERS) for share in (0.5, 0.2)]
     assert [first["p"], second["p"]] == holm(tests).tolist() != tests
     assert (first["verdict"], second["verdict"]) == ("holds", "holds")

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.shared import chapters, sweeps
-from sci_book.papers.shared.joint import joint
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import RecordsError, write_records
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import mean
 from sci_core.methods import BASE, SCI5, SCI7, VCD
 from tests.report.drawn_records import drawn_records
 
@@ -77,11 +76,11 @@ def test_an_interval_spans_what_open_rows_may_be(subject):
     closed = sweeps.Outcome(right, right, right, settled | True)
     won = sweeps.Outcome(ahead, ahead, ahead, settled | True)
     ok, groups = subject.records.ok, subject.groups
-    tight = sweeps.bounded(won, closed, ok, groups, 0.95)
-    wide = sweeps.bounded(won, open_ones, ok, groups, 0.95)
+    tight = sweeps.bounded(won, closed, ok, groups)
+    wide = sweeps.bounded(won, open_ones, ok, groups)
     assert wide.estimate == tight.estimate == pytest.approx(20 / len(rows))
     assert wide.high == tight.high and wide.low < tight.low
-    least = cluster_bootstrap(ahead[ok].astype(float) - maybe[ok], groups[ok])
+    least = mean(ahead[ok].astype(float) - maybe[ok], groups[ok])
     assert wide.low == least.low  # the other method may be right on all that is open
 
 
@@ -115,50 +114,6 @@ def test_models_are_shown_once_the_first_first_and_of_the_others_those_with_reco
     assert [each.name for each in sweeps.subjects("a", ["pocket-llavanext"], tmp_path)] == ["a"]
     with pytest.raises(RecordsError, match="holds no records"):
         sweeps.subjects("pocket-llavanext", ["a"], tmp_path)
-
-
-def test_columns_resampled_together_agree_with_one_at_a_time(rng):
-    clusters = rng.integers(60, size=300).astype(str)
-    columns = (rng.random((3, 300)) < [[0.2], [0.5], [0.9]]).astype(float)
-    found = joint(columns, clusters)
-    assert (found.n, found.clusters) == (300, len(set(clusters)))
-    for column, end in zip(columns, found.pointwise(), strict=True):
-        alone = cluster_bootstrap(column, clusters)
-        assert end.estimate == pytest.approx(alone.estimate)
-        assert (end.low, end.high) == pytest.approx((alone.low, alone.high), abs=0.006)
-    again = joint(columns, clusters)
-    assert (again.draws == found.draws).all()
-
-
-def test_one_column_needs_no_wider_interval_and_many_do(rng):
-    clusters = np.arange(400).astype(str)
-    columns = rng.normal(size=(30, 400))
-    together, alone = joint(columns, clusters), joint(columns[:1], clusters)
-    assert together.draws[:, 0] == pytest.approx(alone.draws[:, 0])
-    width = [end.high - end.low for end in (together.intervals()[0], alone.intervals()[0])]
-    assert width[0] > 1.4 * width[1]
-    plain = alone.pointwise()[0]
-    assert width[1] == pytest.approx(plain.high - plain.low, rel=0.05)
-    # Two equal columns deviate together, so that they need no more than one.
-    twice = joint(columns[[0, 0]], clusters).intervals()
-    assert twice[0].high - twice[0].low == pytest.approx(width[1])
-
-
-def test_simultaneous_intervals_cover_as_often_as_they_say(rng):
-    clusters, covered = np.arange(80).astype(str), 0
-    for seed in range(100):
-        columns = rng.normal(size=(6, 80))
-        ends = joint(columns, clusters, replicates=400, seed=seed).intervals(0.9)
-        covered += all(end.low <= 0 <= end.high for end in ends)
-    assert 78 <= covered <= 97
-
-
-def test_no_row_and_no_spread_have_intervals_all_the_same():
-    nothing = joint(np.empty((2, 0)), np.array([], dtype=object))
-    assert [end.n for end in nothing.intervals() + nothing.pointwise()] == [0] * 4
-    assert np.isnan(nothing.estimates).all()
-    constant = joint(np.ones((1, 5)), np.arange(5).astype(str)).intervals()[0]
-    assert (constant.low, constant.estimate, constant.high) == (1, 1, 1)
 
 
 def test_the_smallest_line_is_named():

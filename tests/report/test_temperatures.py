@@ -13,7 +13,7 @@ from sci_book.papers.sci.chapters import temperature_grid as grid_of
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence, title
 from sci_book.pipeline.claims import load_claims
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import difference, share
 from sci_core.methods import SCI5
 from sci_core.scoring import scores
 from tests.soak import examples
@@ -95,10 +95,10 @@ def test_the_best_is_the_nearest_of_the_largest_and_settled():
 
 def test_what_is_near_the_best_is_what_its_interval_reaches():
     grid = made_up([0.5, 0.52, 0.9, 0.88, 0.2], unsettled=[0, 0, 0, 0, 1])
-    near = grid_of.near_best(grid, grid_of.resampled(grid))
+    near = grid_of.near_best(grid)
     expected = []
     for place in range(5):
-        behind = cluster_bootstrap(grid.right[grid.best] - grid.right[place], grid.groups)
+        behind = difference(grid.right[grid.best] - grid.right[place], grid.groups)
         expected.append(behind.low <= 0 and bool(grid.allowed[place]))
     assert near.tolist() == expected and near[grid.best] and not near[0]
 
@@ -142,15 +142,14 @@ def test_the_papers_leads_have_the_ledgers_names(subjects):
 
 
 def test_the_summary_counts_points(grids):
-    draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
-    facts = temperatures.summary(grids[QWEN], draws[QWEN])
+    facts = temperatures.summary(grids[QWEN])
     assert facts["points"] == "2,160"
     values = grids[QWEN].accuracies
     with np.errstate(invalid="ignore"):
         better = grids[QWEN].counts(values > values[0])
     assert facts["points better than the preset"] == f"{better:,}"
-    error = cluster_bootstrap(grids[QWEN].right[0], grids[QWEN].groups, level=0.6827)
-    assert 100 * draws[QWEN].errors[0] == pytest.approx(50 * (error.high - error.low), rel=0.2)
+    error = share(grids[QWEN].right[0], grids[QWEN].groups)
+    assert facts["standard error of a point"] == f"{100 * error.error:.2f} points"
 
 
 def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
@@ -158,33 +157,31 @@ def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
     frame = temperatures.on_test(subjects, sets, grids)
     assert len(frame) == 4 and frame["verdict"].isna().all()
     (part,) = measures.tuned(Evidence(subjects[0], [], None))
-    interval = part.interval(0.975)
+    interval = part.interval
     chosen = grids[QWEN].method(grids[QWEN].best)
     rows = sets[QWEN]["BS"].to_numpy()
     both = [sweeps.outcome(subjects[0], method) for method in (chosen, SCI5)]
     gap = both[0].read[rows].astype(float) - both[1].read[rows]
     assert interval.estimate == pytest.approx(gap.mean())
     most = both[0].most[rows].astype(float) - both[1].least[rows]
-    ends = cluster_bootstrap(most, subjects[0].groups[rows], level=0.975)
+    ends = difference(most, subjects[0].groups[rows])
     assert interval.high == pytest.approx(ends.high)  # what open rows may be counts against it
 
 
 def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
-    draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
-    temperatures.draw_grids(tuned, grids, draws)
-    temperatures.draw_grids(tuned[:1], grids, draws)
+    temperatures.draw_grids(tuned, grids)
+    temperatures.draw_grids(tuned[:1], grids)
     assert "best point of the grid" in temperatures.reading(grids[QWEN], tuned[0])
 
     rows = np.zeros(len(subjects[0].records.frame), dtype=bool)
     nobody = replace(subjects[0], records=subjects[0].records.take(rows))
     empty = grid_of.sweep(nobody)
-    drawn = grid_of.resampled(empty)
     assert empty.best == 0 and not len(empty.groups)
-    facts = temperatures.summary(empty, drawn)
+    facts = temperatures.summary(empty)
     assert facts["best"] == "— %" and facts["points better than the preset"] == "0"
     none = {QWEN: nobody.sets("any", "rows", "validation")}
     assert not measures.tuned(Evidence(nobody, [], None))
     table = temperatures.table08(nobody, none[QWEN]).frame
     assert set(table["Overall", "pocket"]) == {"—"}
     assert "no validation row" in temperatures.reading(empty, nobody)
-    temperatures.draw_grids([nobody], {QWEN: empty}, {QWEN: drawn})
+    temperatures.draw_grids([nobody], {QWEN: empty})

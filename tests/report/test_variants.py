@@ -26,7 +26,7 @@ def pair(beside):
 @pytest.fixture(scope="module")
 def found(beside, pair):
     return {
-        each.name: variants.evaluated(each, beside / "extended", "any", "rows", 18) for each in pair
+        each.name: variants.evaluated(each, beside / "extended", "any", "rows") for each in pair
     }
 
 

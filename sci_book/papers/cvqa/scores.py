@@ -21,13 +21,12 @@ from scipy.stats import chisquare
 
 from sci_book.papers.cvqa.answers import read
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item, Side
-from sci_book.papers.shared.intervals import share
 from sci_book.results.statistics import (
     Interval,
     Sample,
-    cluster_bootstrap,
+    difference,
+    share,
     sign_flip_test,
-    simultaneous_level,
     wilson,
 )
 
@@ -62,7 +61,7 @@ def drop_table(items: Sequence[Item], originals: Texts, counterfactuals: Texts) 
     """Tables 3 to 7: one line a type, in the file's order, and "all" where there are several.
 
     Columns: `type, n`; `original, counterfactual, drop`, each with `_low` and `_high`
-    (`intervals.share` and `drop_interval`, the two sides of a row kept together); `p`, the
+    (the two sides of a row kept together); `p`, the
     sign-flip test of no drop; `unread_original, unread_counterfactual`, texts that name no answer;
     `failed`, rows left out.
     """
@@ -76,8 +75,6 @@ def paired_drops(
     clusters: np.ndarray,
     outcome: np.ndarray,
     unread: np.ndarray,
-    *,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """The lines of `drop_table` from outcomes.
 
@@ -97,7 +94,7 @@ def paired_drops(
         lines.append(
             {
                 "type": name,
-                **_line(outcome[:, rows], clusters[rows], level),
+                **_line(outcome[:, rows], clusters[rows]),
                 "p": sign_flip_test(drop, clusters[rows]) if rows.any() else np.nan,
                 **{
                     f"unread_{side}": int((missing & rows).sum())
@@ -107,20 +104,6 @@ def paired_drops(
             }
         )
     return pd.DataFrame(lines)
-
-
-def drop_interval(values: np.ndarray, clusters: np.ndarray, level: float = 0.95) -> Interval:
-    """The mean of paired differences, −1, 0 or 1, with its cluster bootstrap.
-
-    Where all are equal, the interval is that of two shares, of what is lost and of what is gained,
-    each Wilson's at half the error.
-    """
-    interval = cluster_bootstrap(values, clusters, level=level)
-    if not len(values) or (values != values[0]).any():
-        return interval
-    count, half = interval.clusters, simultaneous_level(level, 2)
-    lost, gained = (wilson(count * int(values[0] == sign), count, level=half) for sign in (1, -1))
-    return interval._replace(low=lost.low - gained.high, high=lost.high - gained.low)
 
 
 def mean_words(items: Sequence[Item], side: Side) -> float:
@@ -147,8 +130,6 @@ def group_drops(
     pair: tuple[str, str],
     clusters: np.ndarray,
     outcome: np.ndarray,
-    *,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Figure 5: accuracy on original less counterfactual questions, by group.
 
@@ -162,13 +143,13 @@ def group_drops(
     drop = outcome[0] - outcome[1]
     groups = {name: np.isfinite(drop) & (label == name) for name in pair}
     lines = [
-        {"group": name, **_line(outcome[:, rows], clusters[rows], level)}
+        {"group": name, **_line(outcome[:, rows], clusters[rows])}
         for name, rows in groups.items()
         if rows.any()
     ]
     if len(lines) == 2:
         first, second = ((drop[rows], clusters[rows]) for rows in groups.values())
-        contrast = Sample("contrast", *first, second).interval(level)
+        contrast = Sample("contrast", *first, second).interval
         n = sum(len(values) for values, _ in (first, second))
         lines.append({"group": " - ".join(pair), "n": n, **_percent("drop", contrast)})
     return pd.DataFrame(lines)
@@ -208,12 +189,12 @@ def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _line(outcome: np.ndarray, clusters: np.ndarray, level: float) -> dict[str, int | float]:
+def _line(outcome: np.ndarray, clusters: np.ndarray) -> dict[str, int | float]:
     """The number of items, both accuracies and the drop, of outcomes `[2, items]` without NaN."""
     line = {"n": outcome.shape[1]}
     for side, values in zip(SIDES, outcome, strict=True):
-        line |= _percent(side, share(values, clusters, level))
-    return line | _percent("drop", drop_interval(outcome[0] - outcome[1], clusters, level))
+        line |= _percent(side, share(values, clusters))
+    return line | _percent("drop", difference(outcome[0] - outcome[1], clusters))
 
 
 def _percent(name: str, interval: Interval) -> dict[str, float]:

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from sci_book.results.records import Records, RecordsError
-from sci_book.results.statistics import Interval, Rows, resample
+from sci_book.results.statistics import Interval, Rows, of_sums
 
 BINS = 10
 """M of equation (3)."""
-REPLICATES = 2_000
 """Hardly two rows have the same confidence, so a draw costs more than one of right and wrong."""
 
 
@@ -114,7 +113,7 @@ def ece_interval(confidence: Rows, correct: Rows, clusters: Rows) -> Interval:
     sample's: of a well calibrated model the interval may lie above the estimate.
     """
     reliability(confidence, correct)  # refuses what cannot be binned
-    return resample(terms(confidence, correct), clusters, ece_of_sums, replicates=REPLICATES)
+    return of_sums(terms(confidence, correct), clusters, ece_of_sums)
 
 
 def _bin(confidence: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from sci_book.results.statistics import Rows, mcnemar, resample
+from sci_book.results.statistics import LEVEL, Rows, difference, mcnemar, of_sums, ratio
 
 
 class Wald(NamedTuple):
@@ -22,17 +22,15 @@ class Wald(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """The sensitivity ratio (equation 1) with its percentile interval, or why it is none.
+    """The sensitivity ratio (equation 1) with its interval, or why it is none.
 
-    degenerate  why value and interval are None ("the second model does not drop"), or ""
-    undefined   share of bootstrap draws without a ratio, which the interval leaves out
+    degenerate  why value and interval, or the interval alone, are None; or ""
     """
 
     value: float | None
     low: float | None
     high: float | None
     degenerate: str
-    undefined: float
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:
@@ -42,7 +40,7 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
 
 
 def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wald:
-    """Wald's 95 % interval and test of `second / n_second - first / n_first`, variance unpooled.
+    """Wald's interval and test of `second / n_second - first / n_first`, variance unpooled.
 
     ``z = d / sqrt(p1 (1 - p1) / n1 + p2 (1 - p2) / n2)``: Table 9's z of 5.69. Rows count as
     independent, which judgements on the same pictures are not.
@@ -56,7 +54,7 @@ def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wal
     p_first, p_second = first / n_first, second / n_second
     difference = p_second - p_first
     error = sqrt(p_first * (1 - p_first) / n_first + p_second * (1 - p_second) / n_second)
-    half = float(norm.ppf(0.975)) * error
+    half = float(norm.ppf((1 + LEVEL) / 2)) * error
     if error:
         z = difference / error
     else:
@@ -80,10 +78,11 @@ def mcnemar_edwards(only_first: int, only_second: int, *, clamped: bool = False)
 
 
 def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
-    """Equation (1): rho, the first model's drop over the second's, with a percentile interval.
+    """Equation (1): rho, the first model's drop over the second's, with its interval.
 
     Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
-    and where it gains the sign says nothing. The same holds of draws, as in Table 7.
+    and where it gains the sign says nothing. Where its drop may be zero, by its own interval, the
+    ratio has no bounds, whatever a bootstrap that leaves such draws out may say (Table 7).
 
     Args:
         first: clean minus blurred correctness of each row (1, 0 or -1).
@@ -94,13 +93,8 @@ def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
     total = columns.sum(axis=1) if columns.shape[1] else np.zeros(2)
     if total[1] <= 0:
         reason = "the second model does not drop" if total[1] == 0 else "the second model gains"
-        return Ratio(None, None, None, reason, 1.0)
-    undefined = []
-
-    def ratio(sums: np.ndarray) -> np.ndarray:
-        ratios = np.asarray(np.where(sums[1] > 0, sums[0] / sums[1], np.nan))
-        undefined.append(float(np.isnan(ratios).mean()))
-        return ratios
-
-    interval = resample(columns, clusters, ratio)
-    return Ratio(interval.estimate, interval.low, interval.high, "", undefined[0])
+        return Ratio(None, None, None, reason)
+    found = of_sums(columns, clusters, ratio)
+    if not difference(second, clusters).low > 0:
+        return Ratio(found.estimate, None, None, "the second model may not drop at all")
+    return Ratio(found.estimate, found.low, found.high, "")

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
 from sci_book.papers.edge.correctness import MIN_LETTERS, clean_prediction, normalise
+from sci_book.results.statistics import LEVEL
 
 Category = Literal["A", "B", "C", "D", "E"]
 CATEGORIES: dict[str, str] = {
@@ -84,7 +85,7 @@ class Concordance(NamedTuple):
     """The paper's kappa between two models' labels, and what chance alone makes of it.
 
     kappa      None where it is undefined: all labels are one category
-    low, high  what it is for 95 % of all orders of the second list; None as `kappa`
+    low, high  what it is for most orders (`LEVEL`) of the second list; None as `kappa`
     n          pairs
     distance   half the sum of absolute differences of the two profiles, 0 (alike) to 1
     """
@@ -130,12 +131,12 @@ def concordance(
 
 
 def _chance_range(one: np.ndarray, two: np.ndarray, orders: int, seed: int) -> tuple[float, float]:
-    """Kappa's central 95 % when the second list is shuffled: agreement moves, chance does not."""
+    """Kappa's central `LEVEL` when the second list is shuffled: only agreement moves."""
     generator = np.random.Generator(np.random.Philox(seed))
     shuffled = generator.permuted(np.tile(two, (orders, 1)), axis=1)
     observed = (shuffled == one).mean(axis=1)
     chance = sum(float((one == c).mean() * (two == c).mean()) for c in CATEGORIES)
-    low, high = np.quantile((observed - chance) / (1 - chance), [0.025, 0.975])
+    low, high = np.quantile((observed - chance) / (1 - chance), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 

@@ -20,7 +20,7 @@ from PIL import Image
 
 from sci_book.papers.metara.overlay import Box, is_chinese, overlay
 from sci_book.papers.metara.pictures import Random, Refused, random_of
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval, mean, share
 from sci_core.images import MAX_PIXELS, check_image
 
 ORDERS = 4
@@ -154,9 +154,9 @@ def order_rates(frame: pd.DataFrame) -> OrderRates:
     by_order = cases.groupby(["original", "order"])["failed"].mean().groupby("original")
     clusters = cases.groupby("original")["group"].first()
     return OrderRates(
-        cluster_bootstrap(by_order.mean(), clusters),
-        cluster_bootstrap(by_order.var(ddof=0), clusters),
-        cluster_bootstrap(by_case["kinds"] > 1, by_case["group"]),
+        share(by_order.mean(), clusters),
+        mean(by_order.var(ddof=0), clusters),
+        share(by_case["kinds"] > 1, by_case["group"]),
     )
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
-from sci_book.results.statistics import REPLICATES, Interval, resample
+from sci_book.results.statistics import Interval, of_sums
 
 
 class Agreement(NamedTuple):
     """Kendall's tau between two rankings of models.
 
-    tau        with a percentile interval over clusters; NaN where a ranking has ties alone
+    tau        with its interval over clusters; NaN where a ranking has ties alone
     p          two-sided p-value of the point estimate: exact without ties (with four models never
                below 1/12), asymptotic with some
     first      ranks of each model, 1 the most robust, ties sharing their mean
@@ -38,9 +38,6 @@ class Agreement(NamedTuple):
 def agreement(
     first: Mapping[str, pd.DataFrame],
     second: Mapping[str, pd.DataFrame],
-    *,
-    level: float = 0.95,
-    replicates: int = REPLICATES,
 ) -> Agreement:
     """Tau between the rankings by two failure rates of the same models.
 
@@ -77,8 +74,8 @@ def agreement(
     if np.isnan(tau_b(*rates)):
         nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
         return Agreement(nothing, 1.0, *ranks, 1.0)
-    interval = resample(columns, groups, statistic, level=level, replicates=replicates)
-    return Agreement(interval, float(kendalltau(*rates).pvalue), *ranks, undefined[0])
+    interval = of_sums(columns, groups, statistic, smooth=False)
+    return Agreement(interval, float(kendalltau(*rates).pvalue), *ranks, undefined[-1])
 
 
 def tau_b(first: np.ndarray, second: np.ndarray) -> np.ndarray:

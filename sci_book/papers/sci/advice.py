@@ -17,7 +17,6 @@ from sci_book.results.statistics import Interval, Sample, one_more
 from sci_book.results.summary import split_sentence, split_votes
 from sci_book.run import conditions
 
-LEVEL = 0.95
 MADE_BY = "python benchmarks/dial.py"
 
 
@@ -31,7 +30,7 @@ def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> dict[str, In
         samples: `dial.quantities` of the model.
     """
     point = [estimate(samples[name]) for name in KNOWN]
-    gains = {name: one_more(rule(frame, name), point, LEVEL) for name in methods()}
+    gains = {name: one_more(rule(frame, name), point) for name in methods()}
     return dict(sorted(gains.items(), key=lambda item: -item[1].estimate))
 
 
@@ -93,7 +92,7 @@ def _conditions_line(records: Records) -> str:
 
 
 def _known_lines(samples: Mapping[str, Sample]) -> list[str]:
-    habit, deficit = (samples[name].interval(LEVEL) for name in KNOWN)
+    habit, deficit = (samples[name].interval for name in KNOWN)
     return [
         f"habit: {_percent(habit)} % of the base's {habit.n:,} errors repeat an answer to a "
         "picture of nothing",

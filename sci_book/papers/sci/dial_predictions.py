@@ -28,7 +28,7 @@ REGISTRATION = "registration_dial.yaml"
 
 
 def load_predictions() -> dict[str, Any]:
-    """`level` and the list `predictions`: `id`, `means`, `because`, `measure` and its arguments."""
+    """The list `predictions`: `id`, `means`, `because`, `measure` and its arguments."""
     return read_yaml(PAPER / PREDICTIONS)
 
 
@@ -39,9 +39,9 @@ def outcomes(samples: Samples) -> pd.DataFrame:
     lines = {}
     for each in known["predictions"]:
         if each["measure"] == "slope":
-            found = _slope(each, frame, known["level"])
+            found = _slope(each, frame)
         else:
-            found = mean(each["of"], samples, each["settings"], known["level"])
+            found = mean(each["of"], samples, each["settings"])
         margin = each.get("margin", 0.0)
         lines[each["id"]] = {
             "means": each["means"],
@@ -65,15 +65,15 @@ def turned(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{"skew": skew, "log odds": odds, "reword": reword})
 
 
-def _slope(prediction: Mapping, frame: pd.DataFrame, level: float) -> Interval:
+def _slope(prediction: Mapping, frame: pd.DataFrame) -> Interval:
     chosen = frame[frame["setting"].isin(prediction["settings"])]
     names = [prediction["against"], *prediction.get("beside", ())]
     fit = least_squares([chosen[name] for name in names], chosen[prediction["of"]])
-    return slope(fit, 0, level)
+    return slope(fit, 0)
 
 
-def mean(name: str, samples: Samples, settings: Sequence[str], level: float) -> Interval:
+def mean(name: str, samples: Samples, settings: Sequence[str]) -> Interval:
     """A quantity's mean over the rows of all trainings at some settings."""
     parts = [each[name] for training, each in samples.items() if training.setting in settings]
     columns = ([getattr(part, key) for part in parts] for key in ("values", "clusters"))
-    return Sample(name, *map(np.concatenate, columns)).interval(level)
+    return Sample(name, *map(np.concatenate, columns)).interval

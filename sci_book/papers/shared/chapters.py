@@ -25,7 +25,7 @@ from sci_book.results import places
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
-from sci_book.results.statistics import Interval, cluster_bootstrap, verdict
+from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
 from sci_core.methods import Method
 
 SplitBy = Literal["rows", "groups"]
@@ -147,9 +147,13 @@ class Subject:
     def _right(self) -> dict[Method, np.ndarray]:
         return {}
 
-    def mean(self, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
-        """The mean of the values of some rows (a mask) with its cluster bootstrap interval."""
-        return cluster_bootstrap(values[rows], self.groups[rows], level=level)
+    def share(self, outcomes: np.ndarray, rows: np.ndarray) -> Interval:
+        """The mean of some rows' outcomes (a mask), with its interval over question groups."""
+        return share(outcomes[rows], self.groups[rows])
+
+    def difference(self, gaps: np.ndarray, rows: np.ndarray) -> Interval:
+        """The mean of some rows' differences of two outcomes, with its interval."""
+        return difference(gaps[rows], self.groups[rows])
 
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
@@ -344,6 +348,7 @@ def row(
         "low": shown.low,
         "high": shown.high,
         "verdict": word,
+        "p alone": statistic.p(),
     }
 
 
@@ -357,9 +362,19 @@ def levels(frame: pd.DataFrame, *, subtract: bool = True, **options) -> Table:
     return replace(table, frame=table.frame.drop(columns=gone, errors="ignore"))
 
 
-def overall(verdicts: Iterable[str]) -> str:
-    """The verdict of a claim made of several: it fails with one of them, it holds with all."""
-    distinct = set(verdicts)
+def overall(verdicts: Iterable[str], p: Iterable[float] = ()) -> str:
+    """The verdict of a claim of several parts: fails if any part fails; holds only if all hold.
+
+    Args:
+        p: of each part, the two-sided p-value of lying at its margin (`Interval.p`). Of k parts one
+            fails only where that is under 0.05 / k, since one among many lies beyond a margin by
+            chance; a part without a p-value keeps its word.
+    """
+    words, p = list(verdicts), list(p)
+    for place, value in enumerate(p):
+        if words[place] == "fails" and not beyond_chance(value, len(words)):
+            words[place] = "inconclusive"
+    distinct = set(words)
     for decisive in ("fails", "not comparable", "inconclusive"):
         if decisive in distinct:
             return decisive

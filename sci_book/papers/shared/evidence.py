@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.shared.chapters import Subject, labelled
-from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS, null_outcomes
@@ -31,31 +30,24 @@ MethodName = str | Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of a claim: its name, and what gives its interval at the keyword `level`.
+    """A part of a claim: its name, and what gives its interval or `quartiles`.
 
     `Sample` is one whose rows are at hand; a ledger needs of either `what` and `interval` alone.
-    The ends of one with `quartiles` are that, whatever the level.
     """
 
     what: str
-    at: Callable[..., Interval]
+    at: Callable[[], Interval]
     quartiles: bool = False
 
-    def interval(self, level: float) -> Interval:
-        """The interval at a level, so that all parts of a claim are covered together."""
-        return self.at(level=level)
-
-
-class Paired(Sample):
-    """A mean of rows' differences: a `Sample` without ends where all of its draws are alike."""
-
-    def interval(self, level: float) -> Interval:
-        return drop_equal_bounds(super().interval(level))
+    @cached_property
+    def interval(self) -> Interval:
+        """The estimate with its own interval, whatever other parts the claim has."""
+        return self.at()
 
 
 def measured(what: str, interval: Interval) -> Part:
-    """A part whose interval was measured, not sampled: quartiles of time; whatever the level."""
-    return Part(what, lambda level: interval, quartiles=True)
+    """A part whose interval was measured, not sampled: quartiles of time."""
+    return Part(what, lambda: interval, quartiles=True)
 
 
 class Evidence:
@@ -147,14 +139,20 @@ class Evidence:
         return labelled([self.subject, *self.others], label)
 
     def mean(
-        self, what: str, values: np.ndarray, rows: np.ndarray, of: Sequence[MethodName] = ()
+        self,
+        what: str,
+        values: np.ndarray,
+        rows: np.ndarray,
+        of: Sequence[MethodName] = (),
+        *,
+        span: tuple[float, float] = (0.0, 1.0),
     ) -> Sample:
-        """The mean of some rows' values; rows without a value are left out.
+        """The mean of some rows' values, each within `span`; rows without a value are left out.
 
         No row is left where the records do not settle the methods that the values are `of`.
         """
         rows = rows & np.isfinite(values) & self.settles(of, rows)
-        return Sample(what, values[rows], self.subject.groups[rows])
+        return Sample(what, values[rows], self.subject.groups[rows], span=span)
 
 
 def method_of(name: MethodName) -> Method | str:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from sci_book.papers.shared.chapters import side
-from sci_book.papers.shared.tables import Table, compare, frame_of, interval, plain
+from sci_book.papers.shared.tables import INTERVAL, Table, compare, frame_of, interval, plain
 from sci_book.results.statistics import Interval
 
 
@@ -23,4 +23,4 @@ def compared(lines: Mapping[str, Mapping], models: Iterable, **options: Any) -> 
 def points(what: str, mean: Interval, decimals: int = 1) -> dict[str, object]:
     """The cells of a share or difference: in percent or points, and its interval."""
     ends = interval(100 * mean.low, 100 * mean.high, decimals)
-    return {what: 100 * mean.estimate, "95 % interval": ends}
+    return {what: 100 * mean.estimate, INTERVAL: ends}

@@ -20,10 +20,10 @@ from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import Table, interval, side_by_side
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
-from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.results.statistics import Interval, difference
 from sci_core.methods import Method
 
 AT_MOST = " (at most)"
@@ -82,22 +82,20 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     return Outcome(read, read & settled, read | open_end, settled)
 
 
-def bounded(
-    one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray, level: float
-) -> Interval:
+def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) -> Interval:
     """`one` less `other` on some rows (a mask), as read, in an interval that bounds open rows.
 
     Its low end is that of the least difference the open rows allow, its high end that of the most.
     """
     lowest, read, highest = (
-        cluster_bootstrap(first[rows].astype(float) - second[rows], groups[rows], level=level)
+        difference(first[rows].astype(float) - second[rows], groups[rows])
         for first, second in (
             (one.least, other.most),
             (one.read, other.read),
             (one.most, other.least),
         )
     )
-    return read._replace(low=lowest.low, high=highest.high)
+    return read._replace(low=lowest.low, high=highest.high, error=np.nan)
 
 
 def least(lines: pd.DataFrame) -> pd.Series:
@@ -135,7 +133,7 @@ def beside_paper(
     caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
     table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
     total = cells.loc["Overall"].loc[rows]
-    table.frame["Overall", "95 % interval"] = list(map(interval, total["low"], total["high"]))
+    table.frame["Overall", INTERVAL] = list(map(interval, total["low"], total["high"]))
     return replace(table, frame=table.frame.rename(index=labels).rename_axis(index=None))
 
 

@@ -14,7 +14,10 @@ from numbers import Real
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from sci_book.results.statistics import LEVEL
+
 MISSING = "—"
+INTERVAL = f"{100 * LEVEL:g} % interval"
 VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
 LESS_PAPER = "ours − paper"
 COMPARE_COLUMNS = ("paper", "reproduced", "n", "low", "high", "verdict")
@@ -115,7 +118,7 @@ def with_ends(value: Real | None, low: Real | None, high: Real | None, decimals:
 
 def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     """Rows of `chapters.row` by name as the frame `compare` takes, also of no row."""
-    columns = [*COMPARE_COLUMNS, *more]
+    columns = [*COMPARE_COLUMNS, "p alone", *more]
     return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
 
 
@@ -128,13 +131,13 @@ def compare(
     decimals: int = 2,
     paper: bool = True,
 ) -> Table:
-    """One row a number: `paper | ours | ours − paper | n | 95 % interval | verdict`.
+    """One row a number: `paper | ours | ours − paper | n | interval | verdict`.
 
     Holm's p-values, if the frame has a column `p`, stand before the verdict.
 
     Args:
         frame: rows labelled by its index, with columns `paper`, `reproduced` (numbers in the
-            paper's unit), `n` (rows behind `reproduced`), `low`, `high` (ends of its 95 %
+            paper's unit), `n` (rows behind `reproduced`), `low`, `high` (ends of its
             interval), `verdict` (one of `VERDICTS`, or missing where nothing is claimed).
         ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
             a pocket model's number is not taken for the paper's model.
@@ -155,7 +158,7 @@ def compare(
         ours: [number(value, decimals) for value in frame["reproduced"]],
         LESS_PAPER: [signed(value, decimals) for value in delta],
         "n": [number(value, 0) for value in frame["n"]],
-        "95 % interval": [
+        INTERVAL: [
             interval(low, high, decimals)
             for low, high in zip(frame["low"], frame["high"], strict=True)
         ],

@@ -22,9 +22,9 @@ from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, number, p_value, plain
 from sci_book.results.drbench import in_hashed_share
-from sci_book.results.statistics import holm, simultaneous_level
+from sci_book.results.statistics import holm
 
 MOST_SAID = 6  # answers that are named
 EXAMPLES = 2  # items of a kind that are shown
@@ -32,7 +32,7 @@ AS_UNDERSTOOD = "boolean, yes or no"
 _COLUMNS = [
     "n",
     *(f"{name}{end}" for name in (*SIDES, "drop") for end in ("", "_low", "_high")),
-    "p", "unread_original", "unread_counterfactual", "failed", "level",
+    "p", "unread_original", "unread_counterfactual", "failed",
 ]  # fmt: skip
 SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
 SIDE_SHIFTS = {"original": -0.2, "counterfactual": 0.2}  # of bars in pairs
@@ -69,13 +69,12 @@ def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
     return frame[frame["model"].str.startswith(name)] if name else frame[:0]
 
 
-def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
+def lines(subject: Subject) -> pd.DataFrame:
     """`scores.paired_drops` by type, in the paper's wording, and then in the one understood.
 
-    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too. The
-    column `level` is that of each interval.
+    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too.
     """
-    asked, yesno = (_lines(pairs.of(subject, part), level) for part in ("real", "yesno"))
+    asked, yesno = (_lines(pairs.of(subject, part)) for part in ("real", "yesno"))
     if not len(yesno):
         return asked
     yesno = yesno.rename(index={"boolean": AS_UNDERSTOOD})
@@ -89,9 +88,8 @@ def claimed(table: pd.DataFrame) -> list[str]:
 
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """`lines` of every model, intervals covering together with 95 % over the lines tested."""
-    level = simultaneous_level(0.95, sum(len(claimed(lines(subject))) for subject in subjects))
-    tables = {subject.name: lines(subject, level=level) for subject in subjects}
+    """`lines` of every model; `p` is Holm's over the lines tested."""
+    tables = {subject.name: lines(subject) for subject in subjects}
     names = [(name, line) for name, frame in tables.items() for line in claimed(frame)]
     p_values = [tables[name].loc[line, "p"] for name, line in names]
     for name in tables:
@@ -113,8 +111,7 @@ def accuracy_table(subject: Subject, table: pd.DataFrame, title: str = "Accuracy
         frame[f"unread, {side}"] = table[f"unread_{side}"].astype(int)
     frame["n"] = table["n"].astype(int)
     frame["failed"] = table["failed"].astype(int)
-    note = f", each interval at {number(100 * table['level'].iloc[0])} %" if len(table) else ""
-    caption = f"{title} of {subject.shown} in percent{note}"
+    caption = f"{title} of {subject.shown} in percent, with {INTERVAL}s"
     return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
 
 
@@ -144,14 +141,11 @@ def baselines(subject: Subject) -> Table:
 
 
 def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash, of every model.
-
-    Intervals cover together with 95 % over models and types.
-    """
-    level, tables = _over_all(subjects), {}
+    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash, of every model."""
+    tables = {}
     for subject in subjects:
         items = pairs.understood(subject)
-        tables[subject.name] = _lines(items.where(in_tenth(items.groups)), level)
+        tables[subject.name] = _lines(items.where(in_tenth(items.groups)))
     return tables
 
 
@@ -210,12 +204,8 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
 
 
 def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """Table 4's lines of every model, told to think step by step.
-
-    Intervals cover together with 95 % over models and types.
-    """
-    level = _over_all(subjects)
-    return {subject.name: _lines(both_prompts(subject)[1], level) for subject in subjects}
+    """Table 4's lines of every model, told to think step by step."""
+    return {subject.name: _lines(both_prompts(subject)[1]) for subject in subjects}
 
 
 def said(subject: Subject, part: str) -> Table:
@@ -290,17 +280,10 @@ def examples(subject: Subject) -> Table | str:
     return table_of(rows, name=f"prose-examples-{subject.name}", caption=caption)
 
 
-def _lines(items: Pairs, level: float) -> pd.DataFrame:
+def _lines(items: Pairs) -> pd.DataFrame:
     """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
     if not len(items):
         return pd.DataFrame(columns=_COLUMNS)
-    table = paired_drops(
-        items.kinds, items.groups, items.right("base"), items.unread("base"), level=level
-    ).assign(level=level)
+    table = paired_drops(items.kinds, items.groups, items.right("base"), items.unread("base"))
     by_type = table.set_index("type").rename_axis(index=None)
     return by_type.drop(index="all", errors="ignore")
-
-
-def _over_all(subjects: Sequence[Subject]) -> float:
-    """The level of each interval of a table that has a line a model and type."""
-    return simultaneous_level(0.95, len(TYPES) * len(subjects))

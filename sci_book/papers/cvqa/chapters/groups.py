@@ -20,8 +20,7 @@ from sci_book.papers.cvqa.scores import group_drops
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.lines import table_of
-from sci_book.papers.shared.tables import Table, interval, number
-from sci_book.results.statistics import simultaneous_level
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, number
 
 FILE = "C-VQA-Pocket_groups.csv"
 SHOWN = ("base", "VCD", "SCI5")
@@ -51,7 +50,7 @@ def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
     return np.array(label, dtype=object) if any(label) else None
 
 
-def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.DataFrame:
+def lines(subject: Subject, attribute: str, policy: str) -> pd.DataFrame:
     """`scores.group_drops`, its contrast the smaller group's difference less the larger's.
 
     Empty where the groups are not known.
@@ -60,16 +59,15 @@ def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.Dat
     if label is None:
         return pd.DataFrame()
     items, pair = pairs.understood(subject), ATTRIBUTES[attribute][:2]
-    drops = group_drops(label, pair, items.groups, items.right(policy), level=level)
+    drops = group_drops(label, pair, items.groups, items.right(policy))
     return drops.set_index("group")
 
 
 def family(subjects: Sequence[Subject], attribute: str) -> dict[tuple[str, str], pd.DataFrame]:
-    """`lines` by model and method; intervals cover together with 95 % over all contrasts."""
+    """`lines` by model and method."""
     known = [subject for subject in subjects if of_pictures(subject, attribute) is not None]
-    level = simultaneous_level(0.95, len(known) * len(SHOWN))
     return {
-        (subject.name, policy): lines(subject, attribute, policy, level)
+        (subject.name, policy): lines(subject, attribute, policy)
         for subject in known
         for policy in SHOWN
     }
@@ -85,7 +83,7 @@ def table(subject: Subject, attribute: str, tables: dict[tuple[str, str], pd.Dat
                 "original": number(line["original"]),
                 "counterfactual": number(line["counterfactual"]),
                 "difference": number(line["drop"]),
-                "95 % interval": interval(line["drop_low"], line["drop_high"]),
+                INTERVAL: interval(line["drop_low"], line["drop_high"]),
             }
     caption = f"{subject.shown} by {attribute}: percent right, and differences in points"
     return table_of(rows, name=f"groups-{attribute}-{subject.name}", caption=caption)
@@ -134,6 +132,6 @@ def resolution(subjects: Sequence[Subject]) -> str:
         words.append(f"{number(width, 0)} points if its items vary as those of {subject.shown} do")
     clause = f"is about {', '.join(words)}" if words else "is of a width that nothing here tells"
     return (
-        f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the 95 % interval of the "
+        f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the {INTERVAL} of the "
         f"paper's contrast {clause}."
     )

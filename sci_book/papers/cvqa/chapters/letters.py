@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.stats import binomtest
 
 from sci_book.papers.cvqa.chapters import pairs
 from sci_book.papers.cvqa.chapters.drops import bars, read_table
@@ -18,22 +19,28 @@ from sci_book.papers.cvqa.questions import LETTERS, SIDES
 from sci_book.papers.cvqa.scores import letter_shares
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.intervals import share
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, frame_of, interval, number, p_value, plain
-from sci_book.results.statistics import simultaneous_level, verdict, wilson
+from sci_book.papers.shared.tables import (
+    INTERVAL,
+    Table,
+    frame_of,
+    interval,
+    number,
+    p_value,
+    plain,
+)
+from sci_book.results.statistics import beyond_chance, share, wilson
 
 CHANCE = 0.25
 SHOWN = 224  # pixels a side of a puzzle on the page
 
 
-def accuracy_table(subject: Subject, models: int) -> Table:
-    """Percent right by side, with intervals that cover together over sides and models."""
+def accuracy_table(subject: Subject) -> Table:
+    """Percent right by side."""
     items, rows = pairs.of(subject, "synthetic"), {}
-    level = simultaneous_level(0.95, 2 * models)
     for side, values in zip(SIDES, items.right("base"), strict=True):
-        rows[side] = chapters.row(share(values[items.ok], items.groups[items.ok], level))
+        rows[side] = chapters.row(share(values[items.ok], items.groups[items.ok]))
     return chapters.levels(
         frame_of(rows), name=f"puzzles-{subject.name}",
         ours=subject.shown, caption="Puzzles, percent right", paper=False,
@@ -77,7 +84,7 @@ def bias_table(subject: Subject) -> Table:
             rows[f"{side}, {letter}"] = {
                 "is right, %": number(line["right"], 1),
                 "is answered, %": number(line["answered"], 1),
-                "95 % interval": interval(line["low"], line["high"], 1),
+                INTERVAL: interval(line["low"], line["high"], 1),
                 "of its own rows right, %": number(line["accuracy"], 1),
                 "p": p_value(line["p"]),
             }
@@ -116,19 +123,24 @@ def questions() -> Table:
 def random_level() -> pd.DataFrame:
     """The paper's own accuracies against chance: does 25 % lie inside, above or below each?
 
-    Wilson's interval over 3,000 puzzles, simultaneous over the six numbers.
+    Wilson's interval over 3,000 puzzles; above or below by the exact test, if that is beyond
+    chance among so many numbers.
     """
     rows = {}
     for line in read_table(7).to_dict("records"):
         for side in SIDES:
-            accuracy = wilson(round(30 * line[side]), 3000, level=simultaneous_level(0.95, 6))
-            word = verdict(accuracy, claim="greater", margin=CHANCE)
+            right = round(30 * line[side])
+            accuracy = wilson(right, 3000)
             rows[f"{line['model']}, {side}"] = {
                 "printed": number(line[side], 1),
-                "95 % interval": interval(100 * accuracy.low, 100 * accuracy.high, 1),
-                "against 25 %": {"holds": "above", "fails": "below"}.get(word, "not told apart"),
+                INTERVAL: interval(100 * accuracy.low, 100 * accuracy.high, 1),
+                "p": float(binomtest(right, 3000, CHANCE).pvalue),
+                "against 25 %": "above" if right > 3000 * CHANCE else "below",
             }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    sure = [beyond_chance(p, len(frame)) for p in frame["p"]]
+    apart = frame["against 25 %"].where(sure, "not told apart")
+    return frame.assign(**{"p": list(map(p_value, frame["p"])), "against 25 %": apart})
 
 
 def draw(subjects: Sequence[Subject]) -> Figure:

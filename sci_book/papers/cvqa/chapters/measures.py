@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
@@ -15,9 +15,8 @@ from sci_book.papers.cvqa.chapters.dataset import Asked
 from sci_book.papers.cvqa.chapters.pairs import Pairs
 from sci_book.papers.cvqa.chapters.programs import Written
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item
-from sci_book.papers.cvqa.scores import drop_interval
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Paired, Part
+from sci_book.papers.shared.evidence import Part
 from sci_book.results.statistics import Interval, Sample
 
 Types = Sequence[str]
@@ -63,13 +62,13 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
     return known
 
 
-def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
+def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Sample]:
     """Share right on original less on counterfactual questions, of all pictures or of a tenth."""
     values = of.items.drop("base")
     if tenth:
         values = np.where(drops.in_tenth(of.items.groups), values, np.nan)
     samples = [_sample(drops.drop_part(kind), of.items, values, kind) for kind in types]
-    return [Part(rows.what, partial(drop_interval, rows.values, rows.clusters)) for rows in samples]
+    return [replace(rows, span=(-1.0, 1.0)) for rows in samples]
 
 
 def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
@@ -83,13 +82,13 @@ def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
     for method in methods:
         values = shrinking.shrinkage(of.items, method, "base")
         rows = _sample(f"drop of base less drop of {method}", of.items, values)
-        parts.append(Paired(rows.what, rows.values, rows.clusters))
+        parts.append(replace(rows, span=(-1.0, 1.0)))
     return parts
 
 
 def drop_change(of: Evidence, method: str) -> list[Sample]:
     """A method's drop less the base's, item by item."""
-    return [Paired(part.what, -part.values, part.clusters) for part in shrinkage(of, [method])]
+    return [replace(part, values=-part.values) for part in shrinkage(of, [method])]
 
 
 def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sample]:
@@ -168,7 +167,7 @@ def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
 def distance(part: Sample | Part, value: float = 0.0, unit: str = "%") -> Part:
     """How far a mean, or a difference of means, lies from `value`, whichever way."""
     how = f"distance from {100 * value:g} {unit}" if value else "either way"
-    return Part(f"{part.what}, {how}", lambda level: away(part.interval(level), value))
+    return Part(f"{part.what}, {how}", lambda: away(part.interval, value))
 
 
 def away(interval: Interval, value: float = 0.0) -> Interval:
@@ -182,13 +181,14 @@ def away(interval: Interval, value: float = 0.0) -> Interval:
         estimate=abs(interval.estimate - value),
         low=max(low, -high, 0.0),
         high=max(abs(low), abs(high)),
+        error=np.nan,
     )
 
 
 def _sample(what: str, items: Pairs | Written, values: np.ndarray, kind: str = "all") -> Sample:
     """The items of a kind that have a value."""
     rows = np.isfinite(values) & ((items.kinds == kind) | (kind == "all"))
-    return Sample(what, values[rows], items.groups[rows])
+    return Sample(what, values[rows], items.groups[rows], span=(0.0, 1.0))
 
 
 def _contrast(first: Sample, second: Sample) -> list[Sample]:

@@ -33,7 +33,7 @@ from sci_book.papers.shared import figures
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, plain
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, plain
 from sci_book.papers.shared.text_model import TextModel
 
 DATA = "pocket_cvqa_real"
@@ -75,7 +75,7 @@ def accuracy_table(name: str, table: pd.DataFrame, ran: Sequence[Sequence[Progra
     """A writer's accuracies and drops, and how many of its programs failed."""
     frame = table[["n", *SIDES, "drop"]].astype({"n": int})
     ends = zip(table["drop_low"], table["drop_high"], strict=True)
-    frame["95 % interval"] = [interval(low, high) for low, high in ends]
+    frame[INTERVAL] = [interval(low, high) for low, high in ends]
     failed = sum(programmed.error is not None for side in ran for programmed in side)
     caption = f"Programs by {name}, percent right; {failed} of {2 * len(ran[0])} programs failed"
     return plain(frame, name=f"programs-{_slug(name)}", caption=caption)
@@ -136,7 +136,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     for number, (name, table) in enumerate(tables.items()):
         shift = width * (number + 0.5) - 0.4
         label = f"{name}: 0 everywhere" if len(table) and (table["drop"] == 0).all() else name
-        ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=label,
+        ax.bar(places + shift, table["drop"].reindex(REAL), 0.9 * width, label=label,
                color=tints[number % len(tints)])  # fmt: skip
     for place, kind in enumerate(REAL):
         values = -paper.loc[paper["type"] == kind, "change"]

@@ -21,8 +21,8 @@ from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, frame_of, interval, signed
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.papers.shared.tables import INTERVAL, Table, frame_of, interval, signed
+from sci_book.results.statistics import difference
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 # Each method against the base; SCI against the method it builds on; more rounds against fewer.
@@ -71,12 +71,12 @@ def both_sides(subject: Subject) -> Table:
     base = 100 * items.right("base")[:, ok].mean(axis=1)
     for name in ("base", *METHODS):
         original, counterfactual = 100 * items.right(name)[:, ok].mean(axis=1)
-        drop = cluster_bootstrap(items.drop(name)[ok], items.groups[ok])
+        drop = difference(items.drop(name)[ok], items.groups[ok])
         rows[name] = {
             "original": original, "change ": signed(original - base[0]),
             "counterfactual": counterfactual, "change": signed(counterfactual - base[1]),
             "drop": 100 * drop.estimate,
-            "95 % interval": interval(100 * drop.low, 100 * drop.high),
+            INTERVAL: interval(100 * drop.low, 100 * drop.high),
         }  # fmt: skip
     caption = f"{subject.shown}: percent right of {int(ok.sum()):,} items, and the drop in points"
     return table_of(rows, name=f"sides-{subject.name}", caption=caption)
@@ -85,16 +85,15 @@ def both_sides(subject: Subject) -> Table:
 def by_type(subject: Subject) -> Table:
     """What SCI3, SCI5 and SCI7 take off the drop, by type; nothing is claimed here."""
     items, rows = pairs.understood(subject), {}
-    level = simultaneous_level(0.95, 3 * len(TYPES))
     for kind in TYPES:
         for name in ("SCI3", "SCI5", "SCI7"):
             values = shrinkage(items, name, "base")
             keep = np.isfinite(values) & (items.kinds == kind)
-            reduction = cluster_bootstrap(values[keep], items.groups[keep], level=level)
+            reduction = difference(values[keep], items.groups[keep])
             rows[f"{kind}, {name}"] = chapters.row(reduction)
     return chapters.levels(
         frame_of(rows), name=f"types-{subject.name}",
-        caption="Base’s drop less the method’s by type, in points; intervals simultaneous",
+        caption="Base’s drop less the method’s by type, in points",
         ours=subject.shown,
         paper=False,
     )  # fmt: skip
@@ -114,7 +113,7 @@ def moved(subject: Subject) -> str:
 
 
 def draw(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Every method against the base, with simultaneous intervals; a panel a model."""
+    """Every method against the base, with its interval; a panel a model."""
     figure, axes = plt.subplots(
         1, len(tables), figsize=(figures.WIDTH, 2.9), sharex=True, squeeze=False
     )

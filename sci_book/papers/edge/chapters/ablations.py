@@ -17,11 +17,10 @@ from sci_book.papers.edge.printed import PRINTED
 from sci_book.papers.edge.statistics import sensitivity_ratio
 from sci_book.papers.shared.chapters import levels, row, side
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.lines import points, table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, frame_of
-from sci_book.results.statistics import NOWHERE
+from sci_book.results.statistics import NO_DATA, difference
 
 
 class Contrast(NamedTuple):
@@ -95,7 +94,7 @@ def contrast_frame(recorded: Found) -> pd.DataFrame:
     """The first variant's drop less the second's, on all rows that both answered."""
     lines = {}
     for contrast in contrasts(recorded):
-        drop = NOWHERE
+        drop = NO_DATA
         if contrast.first and contrast.second:
             both = both_drops(contrast.first, contrast.second)
             drop = difference(both["drop"] - both["drop second"], both["group"])

@@ -17,10 +17,10 @@ from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, share, together
+from sci_book.papers.shared.intervals import together
 from sci_book.papers.shared.lines import compared
 from sci_book.papers.shared.tables import Table, p_value, plain
-from sci_book.results.statistics import Interval, Rows, holm, sign_flip_test
+from sci_book.results.statistics import Interval, Rows, difference, holm, share, sign_flip_test
 
 
 def table04(pair: Pair) -> Table:

@@ -17,10 +17,9 @@ from sci_book.papers.edge.statistics import Ratio, mcnemar_edwards, sensitivity_
 from sci_book.papers.shared.chapters import row, side
 from sci_book.papers.shared.corruptions import FAMILIES, NAMES, SEVERITIES
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, share
 from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
-from sci_book.results.statistics import mcnemar
+from sci_book.results.statistics import difference, mcnemar, share
 
 STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
 
@@ -70,7 +69,7 @@ def table07(pair: Pair) -> Table:
         intervals += [MISSING, interval(*ends, 1)]
     caption = "Table 7: accuracy in % and drop in points; clean it is 100 %"
     table = compared(lines, pair[:2], name="table07", caption=caption, decimals=1)
-    table.frame.insert(1, "paper’s 95 %", intervals)
+    table.frame.insert(1, "paper’s interval", intervals)
     return table
 
 
@@ -166,7 +165,7 @@ def severity_table(recorded: Found) -> Table:
                 last = curve.iloc[-1]
                 lines[f"{family}, {model.shown}"] = {
                     **{("clean" if k == 0 else f"severity {k}"): v for k, v in cells.items()},
-                    "95 % at 5": interval(100 * last["low"], 100 * last["high"], 0),
+                    "interval at 5": interval(100 * last["low"], 100 * last["high"], 0),
                     "n": int(last["n"]),
                 }
     return table_of(lines, name="severities", caption="Questions right, %", decimals=1)
@@ -215,8 +214,9 @@ def draw_each(recorded: Found) -> Figure:
 
 
 def ratio_text(ratio: Ratio) -> str:
-    """A ratio with its interval and the share of draws that have none, or why it is none."""
+    """A ratio with its interval, or why it has none."""
     if ratio.value is None:
         return f"degenerate: {ratio.degenerate}"
-    rest = f", undefined in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else ""
-    return f"{number(ratio.value)} {interval(ratio.low, ratio.high)}{rest}"
+    if ratio.low is None:
+        return f"{number(ratio.value)}, without bounds: {ratio.degenerate}"
+    return f"{number(ratio.value)} {interval(ratio.low, ratio.high)}"

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from scipy.linalg import block_diag
 
 from sci_book.papers.edge.calibration import (
-    REPLICATES,
     ece,
     ece_interval,
     ece_of_sums,
@@ -24,10 +23,9 @@ from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.printed import BIN_TABLES, PAPER_PAIR, PAPER_SETS, PRINTED, bins, printed
 from sci_book.papers.shared.chapters import row, side
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds
 from sci_book.papers.shared.lines import compared, table_of
-from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval, number
-from sci_book.results.statistics import NOWHERE, Interval, resample, wilson
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, frame_of, interval, number
+from sci_book.results.statistics import NO_DATA, Interval, difference, of_sums, wilson
 
 TOP_BIN = 0.9
 THRESHOLDS = (0.5, 0.7, 0.9, 0.99)
@@ -44,7 +42,7 @@ def ece_of(model: Model, kind: str) -> Interval:
     """Expected calibration error with a bootstrap interval; NaN without answers."""
     answers = sample(model, kind)
     if not len(answers):
-        return NOWHERE
+        return NO_DATA
     return ece_interval(answers["confidence"], answers["right"], answers["group"])
 
 
@@ -52,14 +50,14 @@ def mean_ece(model: Model) -> Interval:
     """The mean of the ECE of both kinds, pictures of both drawn at once; NaN without one."""
     samples = [sample(model, kind) for kind in KINDS]
     if not all(map(len, samples)):
-        return NOWHERE
+        return NO_DATA
     columns = block_diag(*(terms(answers["confidence"], answers["right"]) for answers in samples))
     groups = pd.concat(samples)["group"]
 
     def mean(sums: np.ndarray) -> np.ndarray:
         return np.asarray(np.mean([ece_of_sums(p) for p in np.split(sums, len(KINDS))], axis=0))
 
-    return drop_equal_bounds(resample(columns, groups, mean, replicates=REPLICATES))
+    return of_sums(columns, groups, mean)
 
 
 def table06(recorded: Found, pair: Pair | None) -> Table:
@@ -103,7 +101,7 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
             f"{head}: count": str(count),
             f"{head}: confidence": number(here["confidence"], 3),
             f"{head}: right, %": number(100 * right.estimate, 1),
-            "95 % interval": interval(100 * right.low, 100 * right.high, 1),
+            INTERVAL: interval(100 * right.low, 100 * right.high, 1),
         }
     caption = f"{model.shown}, {kind}: {len(answers)} answers, ECE {number(ece(diagram), 3)}"
     if len(paper):

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.calibration import REPLICATES, ece_of_sums, terms
+from sci_book.papers.edge.calibration import ece_of_sums, terms
 from sci_book.papers.edge.chapters.accuracy import exact
 from sci_book.papers.edge.chapters.blur import change, corrupted
 from sci_book.papers.edge.chapters.models import Found, Model, paired, paired_probes
@@ -23,11 +23,10 @@ from sci_book.papers.edge.conditions import CAPTIONS, KINDS
 from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
-from sci_book.results.statistics import NOWHERE, Interval, Rows, resample
+from sci_book.results.statistics import NO_DATA, Interval, Rows, of_sums
 
 SCI = "SCI5"
 METHODS = (SCI, "VCD")
@@ -94,14 +93,14 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
     """ECE with a method less that of the base on the same rows, clusters drawn for both at once."""
     both = _confident(model, kind, method)
     if not len(both):
-        return NOWHERE
+        return NO_DATA
     columns = np.vstack([terms(both[f"confidence{end}"], both[f"right{end}"]) for end in _ENDS])
 
     def change_of(sums: np.ndarray) -> np.ndarray:
         base, other = np.split(sums, 2)
         return ece_of_sums(other) - ece_of_sums(base)
 
-    return drop_equal_bounds(resample(columns, both["group"], change_of, replicates=REPLICATES))
+    return of_sums(columns, both["group"], change_of)
 
 
 def ece_table(recorded: Found) -> Table:

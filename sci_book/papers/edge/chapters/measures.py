@@ -29,9 +29,9 @@ from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS,
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.edge.taxonomy import CATEGORIES
 from sci_book.papers.shared.chapters import Named
-from sci_book.papers.shared.evidence import Paired, Part
-from sci_book.papers.shared.intervals import ordered_pairs, share
-from sci_book.results.statistics import Sample, wilson
+from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.intervals import ordered_pairs
+from sci_book.results.statistics import Sample, share, wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def change_by_sci(of: EdgeEvidence, what: str, method: str = effects.SCI) -> lis
     if method not in of.subject.records.policies:
         return []
     return [
-        Paired(line.what, line.values, line.clusters)
+        Sample(line.what, line.values, line.clusters, span=(-1.0, 1.0))
         for line in effects.lines(of.subject, method)
         if line.what.startswith(what)
     ]
@@ -191,13 +191,13 @@ def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]
 
 
 def _share(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
-    """A share of rows, with Wilson's interval where all are alike."""
+    """A share of rows."""
     return [Part(what, partial(share, *_arrays(values, rows)))] if len(rows) else []
 
 
 def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
-    """A mean of paired differences, without an interval where all are alike."""
-    return [Paired(what, *_arrays(values, rows))] if len(rows) else []
+    """A mean of paired differences."""
+    return [Sample(what, *_arrays(values, rows), span=(-1.0, 1.0))] if len(rows) else []
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {

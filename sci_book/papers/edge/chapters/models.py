@@ -38,10 +38,8 @@ SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 ABOUT_RECORDS = f"""\
 `sci probe edge --model … --out …` makes these records: {QUESTION_ROWS} questions and {CAPTION_ROWS}
 captions of the pocket world, clean and blurred, with the logits of every step of the answers; the
-other experiments keep answers alone. A picture is a cluster of every interval; those of a claim
-cover together with 95 % over its parts. A model without records makes the verdict *not comparable*,
-unless another fails. If all rows have the same outcome, a bootstrap's interval would have no width:
-a share then has Wilson's interval, and a difference none."""
+other experiments keep answers alone. A picture is a cluster of every interval. A model without
+records makes the verdict *not comparable*, unless another fails."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,10 @@ from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row, side
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, share
 from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, p_value
-from sci_book.results.statistics import Interval, holm, sign_flip_test, wilson
+from sci_book.results.statistics import Interval, difference, holm, share, sign_flip_test, wilson
 
 OPEN = ("is_not", "absent")
 INVERTED = "false_yn"

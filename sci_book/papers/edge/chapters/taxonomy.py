@@ -36,7 +36,7 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, interval, number
 from sci_book.papers.shared.text_model import text_model
-from sci_book.results.statistics import NOWHERE, wilson
+from sci_book.results.statistics import LEVEL, NO_DATA, wilson
 
 CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),
                             strict=True))  # fmt: skip
@@ -122,7 +122,7 @@ def _table05(
             lines[what] = row(wilson(count, among), paper=paper)
         else:
             known = {"reproduced": count if among else np.nan, "n": among}
-            lines[what] = row(NOWHERE, paper=paper) | known
+            lines[what] = row(NO_DATA, paper=paper) | known
             counted.append(what)
     caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
     table = compared(lines, pair[:2], name=name_, caption=caption, decimals=1)
@@ -172,7 +172,7 @@ def concordances(pair: Pair) -> Table:
         lines[kind] = {
             "paper’s κ": paper,
             "κ": kappa if made.kappa is None else number(made.kappa, 3),
-            "shuffled, 95 %": interval(made.low, made.high, 3),
+            f"shuffled, {100 * LEVEL:g} %": interval(made.low, made.high, 3),
             "profiles apart, %": number(100 * made.distance, 0),
             "failures": " / ".join(map(str, map(len, lists))),
         }

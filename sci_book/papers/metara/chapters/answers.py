@@ -21,10 +21,9 @@ from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.intervals import drop_equal_bounds, share
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import Table, frame_of
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.results.statistics import NO_DATA, Interval, of_sums, share
 
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
@@ -177,9 +176,9 @@ def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     return interval
 
 
-def average(rows: pd.DataFrame, level: float = 0.95) -> Interval:
+def average(rows: pd.DataFrame) -> Interval:
     """The mean over originals with its interval."""
-    return mean("", rows).interval(level)
+    return mean("", rows).interval
 
 
 def mean(what: str, rows: pd.DataFrame) -> Part:
@@ -195,9 +194,8 @@ def less(what: str, first: pd.DataFrame, second: pd.DataFrame) -> Part:
 def weighted(what: str, terms: Sequence[Term]) -> Part:
     """A weighted sum of means, each over originals; an original is drawn for all of them at once.
 
-    `n` of its interval counts originals. Where all draws are alike, a share has Wilson's interval
-    and a difference none. There is no estimate where a mean is of no row, and no end where one is
-    of fewer than `FEWEST` originals.
+    `n` of its interval counts originals. There is no estimate where a mean is of no row, and no end
+    where one is of fewer than `FEWEST` originals.
 
     Args:
         what: names this part of a claim.
@@ -206,21 +204,18 @@ def weighted(what: str, terms: Sequence[Term]) -> Part:
     return Part(what, partial(_interval, terms))
 
 
-def _interval(terms: Sequence[Term], level: float) -> Interval:
+def _interval(terms: Sequence[Term]) -> Interval:
     weights = np.array([weight for weight, _ in terms])
     frames = [rows for _, rows in terms]
     if len(frames) == 1 and len(frames[0]):
-        return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
-    return resampled(
-        frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1), level
-    )
+        return enough(share(frames[0]["value"], frames[0]["group"]), frames)
+    return resampled(frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1))
 
 
 def resampled(
     frames: Sequence[pd.DataFrame],
     powers: Sequence[int],
     statistic: Callable[..., np.ndarray],
-    level: float,
 ) -> Interval:
     """A statistic of several rates; an original is drawn for all of them at once.
 
@@ -229,15 +224,15 @@ def resampled(
         powers: of the values, whose sums `[frames, ...]` the statistic takes, one for each power.
     """
     if not all(map(len, frames)):
-        return NOWHERE
+        return NO_DATA
     inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
     rows = pd.concat(frames)
     columns = np.concatenate([inside * rows["value"].to_numpy(float) ** n for n in powers])
 
-    def of_sums(sums: np.ndarray) -> np.ndarray:
+    def on_sums(sums: np.ndarray) -> np.ndarray:
         return statistic(*sums.reshape(len(powers), len(frames), *sums.shape[1:]))
 
-    interval = drop_equal_bounds(resample(columns, rows["group"], of_sums, level=level))
+    interval = of_sums(columns, rows["group"], on_sums)
     return enough(interval._replace(n=interval.clusters), frames)
 
 

@@ -28,10 +28,8 @@ from sci_book.papers.metara.order import OrderRates, order_rates
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import model_colours
-from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table
-from sci_book.results.statistics import simultaneous_level
 
 APART = 1.2  # points between two models' dots in the figure, which would cover each other
 RATE = "absolute"
@@ -80,13 +78,12 @@ def harder(one: Answers, task: str) -> Part:
 def level_table(models: Sequence[Answers]) -> Table:
     """The three rates by level of difficulty, easy, middle and hard thirds of a task's originals.
 
-    The intervals cover together over the table; nothing is claimed of it.
+    Nothing is claimed of it.
     """
-    cells = list(product(models, TASKS.values(), RATES, LEVELS))
-    level = simultaneous_level(0.95, len(cells))
+    cells = product(models, TASKS.values(), RATES, LEVELS)
     lines = {
         f"{task}, {one.subject.shown}, {rate}: {third}": chapters.row(
-            average(one.rate(rate, task, level=third), level)
+            average(one.rate(rate, task, level=third))
         )
         for one, task, rate, third in cells
     }
@@ -109,9 +106,7 @@ def order_table(models: Sequence[Answers]) -> Table:
         "answers changed, %": 100.0,
     }
     lines = {
-        f"{task}, {one.subject.shown}: {label}": chapters.row(
-            drop_equal_bounds(estimate), scale=scales[label]
-        )
+        f"{task}, {one.subject.shown}: {label}": chapters.row(estimate, scale=scales[label])
         for one, task in product(models, TASKS.values())
         for label, estimate in zip(scales, ordered(one, task) or (), strict=False)
     }

@@ -31,7 +31,7 @@ from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
 from sci_book.papers.shared.tables import p_value as shown_p
-from sci_book.results.statistics import sign_flip_test, simultaneous_level
+from sci_book.results.statistics import sign_flip_test
 
 BASE, *OTHERS = METHODS
 HEADLINE = "SCI5"
@@ -56,7 +56,7 @@ def p_value(one: Answers, method: str, rate: str, task: str) -> float:
 def family(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """Every method against the base in every rate and task, by model: that it fails less.
 
-    Where a method changes few originals, nearly all one way, a percentile interval is too sure of
+    Where a method changes few originals, nearly all one way, an interval is too sure of
     its end near zero, and a *fails* without a small `p` is weak evidence. `p` is of originals
     that have the rate under both methods, also where the interval is of all that have it under one.
     """
@@ -122,10 +122,9 @@ def table(one: Answers, frame: pd.DataFrame) -> Table:
 
 def rounds_table(models: Sequence[Answers]) -> Table:
     """More rounds against fewer, in every rate and task; nothing is claimed of them."""
-    level = simultaneous_level(0.95, len(models) * len(MORE_ROUNDS) * len(RATES) * len(TASKS))
     lines = {
         f"{task}, {rate}: {more} less {fewer}, {one.subject.shown}": chapters.row(
-            change(one, more, rate, task, fewer).interval(level)
+            change(one, more, rate, task, fewer).interval
         )
         for one in models
         for task in TASKS.values()

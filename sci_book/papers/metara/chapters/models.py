@@ -111,7 +111,7 @@ def without_mirror(models: Sequence[Answers]) -> Table:
     """The same share without MR2, which is the mirror on text; nothing is claimed of it."""
     lines = {
         f"{task}, {one.subject.shown}": chapters.row(
-            hidden(one, task, relation=UNMIRRORED).interval(0.95)
+            hidden(one, task, relation=UNMIRRORED).interval
         )
         for one in models
         for task in TASKS.values()

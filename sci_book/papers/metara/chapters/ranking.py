@@ -30,26 +30,26 @@ from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table, number, p_value
-from sci_book.results.statistics import NOWHERE, Interval
+from sci_book.results.statistics import NO_DATA, Interval
 
 TABLE = "metara_table04"
 PEERS = {"KBVQA": "E-VQA", "OCR-VQA": "TextVQA"}  # Table IV's data set of each task
 
 
-def agree(one: Answers, task: str, level: float = 0.95) -> Agreement | None:
+def agree(one: Answers, task: str) -> Agreement | None:
     """Kendall's tau of the methods by both failure rates; None where one has no row."""
     ours = {name: one.rate(FR, task, name) for name in METHODS}
     theirs = {name: one.violations(task, name) for name in METHODS}
     if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
         return None
-    return agreement(ours, theirs, level=level)
+    return agreement(ours, theirs)
 
 
-def tau(one: Answers, task: str, level: float) -> Interval:
-    """Tau with its interval over originals; nowhere where there is none, or all draws are alike."""
-    rankings = agree(one, task, level)
+def tau(one: Answers, task: str) -> Interval:
+    """Tau with its interval over originals; nowhere where there is none."""
+    rankings = agree(one, task)
     if rankings is None or np.isnan(rankings.tau.estimate):
-        return NOWHERE
+        return NO_DATA
     return enough(rankings.tau, [one.rate(FR, task, name) for name in METHODS])
 
 

@@ -92,7 +92,7 @@ def mirrored(one: Answers) -> Part:
 
 def mirror_table(models: Sequence[Answers]) -> Table:
     """`mirrored` of each model; nothing is claimed here."""
-    lines = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in models}
+    lines = {one.subject.shown: chapters.row(mirrored(one).interval) for one in models}
     caption = "FR under the mirror: signs that it changes less signs that it does not, points"
     return levels(models, lines, name="mirror", caption=caption, paper=False)
 

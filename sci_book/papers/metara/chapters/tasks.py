@@ -50,7 +50,7 @@ def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Part:
 def gaps_table(one: Answers) -> Table:
     """The gap of each of the three rates, with and without the mirror; nothing is claimed here."""
     lines = {
-        f"{LABELS[rate]}{name}": chapters.row(gap(one, rate, over).interval(0.95))
+        f"{LABELS[rate]}{name}": chapters.row(gap(one, rate, over).interval)
         for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
         for rate in RATES
     }
@@ -67,7 +67,7 @@ def without_mirror(models: Sequence[Answers]) -> str:
         f"{len(originals)} originals, whose expected answer is then no longer shown."
     ]
     for one in models:
-        whole, rest = (gap(one, over=over).interval(0.95) for over in (RELATIONS, UNMIRRORED))
+        whole, rest = (gap(one, over=over).interval for over in (RELATIONS, UNMIRRORED))
         words.append(
             f"{one.subject.shown}: a gap of {number(100 * whole.estimate)} points with MR2, of "
             f"{number(100 * rest.estimate)} without, "
@@ -92,7 +92,7 @@ def table05(models: Sequence[Answers]) -> Table:
     return table_of(lines, name="table05", caption=caption, decimals=1)
 
 
-def spread(one: Answers, level: float) -> Interval:
+def spread(one: Answers) -> Interval:
     """Variance over originals of their FR on text less that on knowledge.
 
     The paper's variance is over data sets, of which there is one a task here.
@@ -103,7 +103,7 @@ def spread(one: Answers, level: float) -> Interval:
         return np.asarray(variances[0] - variances[1])
 
     frames = [one.rate(FR, task) for task in (TEXT, KNOWLEDGE)]
-    return resampled(frames, (2, 1, 0), difference, level)
+    return resampled(frames, (2, 1, 0), difference)
 
 
 def spread_line(findings: Sequence) -> str:

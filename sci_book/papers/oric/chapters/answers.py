@@ -24,10 +24,9 @@ from sci_book.papers.oric.questions import LABELS, explicit
 from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
-from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import MISSING, Table, frame_of
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.results.statistics import NO_DATA, Interval, of_sums
 
 FOLDER = "oric"  # of its records, beside a model's own
 WORDINGS = 4
@@ -144,13 +143,13 @@ def accuracy(sums: np.ndarray) -> Values:
     return np.asarray(((table["tp"] + table["tn"]) / whole).mean(axis=0))
 
 
-def value(name: str, asked: Asked, *, policy: str = "base", level: float = 0.95) -> Interval:
+def value(name: str, asked: Asked, *, policy: str = "base") -> Interval:
     """One of `scores.METRICS` as a share, with its interval over pictures.
 
     A recall is of the questions with its label alone, and n counts these.
     """
     mine = _in_question(name, asked)
-    return combine([(1, mine.counts(policy), mine.images)], scores.metric(name), level)
+    return combine([(1, mine.counts(policy), mine.images)], scores.metric(name))
 
 
 def difference(
@@ -159,7 +158,6 @@ def difference(
     second: Asked,
     *,
     policies: tuple[str, str] = ("base", "base"),
-    level: float = 0.95,
 ) -> Interval:
     """A metric of the first less that of the second, with its interval over pictures.
 
@@ -170,13 +168,12 @@ def difference(
         (sign, asked.counts(policy), asked.images)
         for sign, asked, policy in zip((1, -1), both, policies, strict=True)
     ]
-    return combine(terms, scores.metric(name), level)
+    return combine(terms, scores.metric(name))
 
 
 def combine(
     terms: Sequence[tuple[int, np.ndarray, np.ndarray]],
     statistic: Callable[[np.ndarray], Values],
-    level: float = 0.95,
 ) -> Interval:
     """One statistic of several tables of counts, added or taken away, with its interval.
 
@@ -185,9 +182,9 @@ def combine(
             number of the first term's rows.
     """
     if not all(table.shape[1] for _, table, _ in terms):
-        return NOWHERE
+        return NO_DATA
     if any(np.isnan(statistic(table.sum(axis=1))) for _, table, _ in terms):
-        return NOWHERE  # a label without a question
+        return NO_DATA  # a label without a question
     signs, tables, images = zip(*terms, strict=True)
     ends = np.cumsum([len(table) for table in tables])[:-1]
 
@@ -195,8 +192,8 @@ def combine(
         parts = zip(signs, np.split(sums, ends), strict=True)
         return sum(sign * statistic(part) for sign, part in parts)
 
-    interval = resample(block_diag(*tables), np.concatenate(images), total, level=level)
-    return drop_equal_bounds(interval)._replace(n=tables[0].shape[1])
+    interval = of_sums(block_diag(*tables), np.concatenate(images), total)
+    return interval._replace(n=tables[0].shape[1])
 
 
 @cache
@@ -254,13 +251,11 @@ def paper_key(name: str) -> str:
 
 
 def rows(
-    asked: Asked, metrics: Iterable[str], paper: Mapping[str, float], level: float, what: str = ""
+    asked: Asked, metrics: Iterable[str], paper: Mapping[str, float], what: str = ""
 ) -> dict[str, dict]:
     """A row for each metric, beside the paper's (a `paper_row`); `what` names the set."""
     return {
-        what + title(name): chapters.row(
-            value(name, asked, level=level), paper=paper.get(paper_key(name))
-        )
+        what + title(name): chapters.row(value(name, asked), paper=paper.get(paper_key(name)))
         for name in metrics
     }
 

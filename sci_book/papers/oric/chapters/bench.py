@@ -17,18 +17,17 @@ from sci_book.papers.oric.questions import WORDINGS
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.lines import table_of
-from sci_book.papers.shared.tables import Table, interval
-from sci_book.results.statistics import Interval, simultaneous_level
+from sci_book.papers.shared.tables import INTERVAL, Table, interval
+from sci_book.results.statistics import Interval
 
 CAUTION = "recall of no less yes"
 COLOURS = ("#0072b2", "#dd6b20", "#6b21a8", "#009e73")
 
 
-def table(subject: Subject, models: int) -> Table:
-    """A row a metric beside the paper's relative; intervals together over all rows and models."""
+def table(subject: Subject) -> Table:
+    """A row a metric beside the paper's relative."""
     paper = answers.paper_row(subject, "oric_table10")
-    level = simultaneous_level(0.95, len(scores.METRICS) * models)
-    rows = answers.rows(answers.of(subject, BENCH), scores.METRICS, paper, level)
+    rows = answers.rows(answers.of(subject, BENCH), scores.METRICS, paper)
     caption = f"The benchmark in percent; {answers.beside(subject)}"
     return answers.levels(subject, rows, name="bench", caption=caption)
 
@@ -45,27 +44,25 @@ def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
 
 
 def elsewhere(subjects: Sequence[Subject]) -> Table:
-    """The claim's two quantities on POPE's questions, 95 % intervals together; no verdict."""
-    level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
+    """The claim's two quantities on POPE's questions; no verdict."""
+    rows = {}
     for subject in subjects:
         asked = answers.of(subject, POPE)
-        f1 = answers.value("f1", asked, level=level)
-        for name, value in (("macro F1", f1), (CAUTION, caution(asked, level))):
+        f1 = answers.value("f1", asked)
+        for name, value in (("macro F1", f1), (CAUTION, caution(asked))):
             estimate, low, high, *_ = value.times(100)
             rows[f"{subject.shown}: {name}"] = {
                 "POPE": estimate,
-                "95 % interval": interval(low, high),
+                INTERVAL: interval(low, high),
             }
     caption = "POPE’s random questions, percent and points"
     return table_of(rows, name="elsewhere", caption=caption)
 
 
-def caution(asked: Asked, level: float = 0.95) -> Interval:
+def caution(asked: Asked) -> Interval:
     """Recall of no less recall of yes."""
     yes, no = scores.metric("recall_yes"), scores.metric("recall_no")
-    return answers.combine(
-        [(1, asked.counts(), asked.images)], lambda sums: no(sums) - yes(sums), level
-    )
+    return answers.combine([(1, asked.counts(), asked.images)], lambda sums: no(sums) - yes(sums))
 
 
 def wordings(subjects: Sequence[Subject]) -> Table:
@@ -101,10 +98,9 @@ def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Ta
     """The detector's row beside the paper's two; its misses and inventions are chance."""
     asked = answers.of(subjects[0], BENCH)
     counts = scores.columns(asked.labels, detector_said(asked, detector))
-    level = simultaneous_level(0.95, len(scores.METRICS))
     printed, rows = answers.printed(), {}
     for name in scores.METRICS:
-        ours = answers.combine([(1, counts, asked.images)], scores.metric(name), level).times(100)
+        ours = answers.combine([(1, counts, asked.images)], scores.metric(name)).times(100)
         rows[answers.title(name)] = {
             **{
                 model: printed.row("oric_table10", model)[answers.paper_key(name)]
@@ -112,7 +108,7 @@ def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Ta
                 if part.startswith("Open-vocabulary")
             },
             "pocket detector": ours.estimate,
-            "95 % interval": interval(ours.low, ours.high),
+            INTERVAL: interval(ours.low, ours.high),
         }
     caption = f"Detectors in percent: the paper’s two, and the pocket world’s {detector.name}"
     return table_of(rows, name="detectors", caption=caption)
@@ -127,13 +123,9 @@ def draw(subjects: Sequence[Subject]) -> Figure:
         [row["yes recall"] for row in rows], [row["no recall"] for row in rows], "o",
         color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows",
     )  # fmt: skip
-    level = simultaneous_level(0.95, 2 * len(subjects))
     for place, subject in enumerate(subjects):
         asked, colour = answers.of(subject, BENCH), COLOURS[place % len(COLOURS)]
-        yes, no = (
-            answers.value(name, asked, level=level).times(100)
-            for name in ("recall_yes", "recall_no")
-        )
+        yes, no = (answers.value(name, asked).times(100) for name in ("recall_yes", "recall_no"))
         ax.hlines(no.estimate, yes.low, yes.high, color=colour)
         ax.vlines(yes.estimate, no.low, no.high, color=colour)
         ax.plot(yes.estimate, no.estimate, "o", color=colour, markersize=7, label=subject.shown)

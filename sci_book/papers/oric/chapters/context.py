@@ -21,20 +21,19 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, number
-from sci_book.results.statistics import Interval, simultaneous_level
+from sci_book.results.statistics import Interval
 
 COLUMNS = ("precision", "recall", "f1", "yes_proportion")
 SET_COLOURS = {"POPE": "#0072b2", "POPE, adversarial": "#009e73", "ORIC": "#dd6b20"}
 
 
-def table08(subject: Subject, models: int) -> Table:
-    """A row a set and metric, beside the paper's relative; intervals together over all."""
-    level = simultaneous_level(0.95, len(SETS) * len(COLUMNS) * models)
+def table08(subject: Subject) -> Table:
+    """A row a set and metric, beside the paper's relative."""
     rows = {}
     for set_name, halves in SETS.items():
         asked = answers.of(subject, halves)
         paper = answers.paper_row(subject, "oric_table08", set_name)
-        rows |= answers.rows(asked, COLUMNS, paper, level, f"{set_name}: ")
+        rows |= answers.rows(asked, COLUMNS, paper, f"{set_name}: ")
     caption = f"POPE and ORIC in percent; {answers.beside(subject)}"
     return answers.levels(subject, rows, name="table08", caption=caption)
 
@@ -76,31 +75,31 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
     )
 
 
-def table01(subject: Subject, models: int) -> Table:
+def table01(subject: Subject) -> Table:
     """Macro values of both sides of the pairs beside the paper's relative."""
     usual, odd = matched(subject)
-    level, rows, known = simultaneous_level(0.95, 6 * models), {}, False
+    rows, known = {}, False
     for part, asked in (("POPE", usual), ("incongruous", odd)):
         paper = answers.paper_row(subject, "oric_table01", part)
         known = known or bool(paper)
-        rows |= answers.rows(asked, ("precision", "recall", "f1"), paper, level, f"{part}: ")
+        rows |= answers.rows(asked, ("precision", "recall", "f1"), paper, f"{part}: ")
     counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
     caption = f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject, known)}"
     return answers.levels(subject, rows, name="table01", caption=caption)
 
 
-def dramatic(subject: Subject, level: float = 0.95) -> Interval:
+def dramatic(subject: Subject) -> Interval:
     """What macro F1 loses from POPE's object to ORIC's on the same pictures."""
-    return answers.difference("f1", *matched(subject), level=level)
+    return answers.difference("f1", *matched(subject))
 
 
 def by_label(subjects: Sequence[Subject]) -> Table:
     """Recall lost from POPE to ORIC by label: which of the two errors grows."""
-    rows, level = {}, simultaneous_level(0.95, 2 * len(subjects))
+    rows = {}
     for subject in subjects:
         usual, odd = (answers.of(subject, halves) for halves in (POPE, BENCH))
         for label in LABELS:
-            lost = answers.difference(f"recall_{label}", usual, odd, level=level)
+            lost = answers.difference(f"recall_{label}", usual, odd)
             objects = "present objects" if label == "yes" else "absent objects"
             rows[f"{subject.shown}: {objects}"] = chapters.row(lost)
     caption, ours = "Recall on POPE less recall on ORIC, in points", chapters.side(subjects)
@@ -154,10 +153,9 @@ def gallery(frame: pd.DataFrame, folder: Path) -> figures.Pictures:
 def draw(subjects: Sequence[Subject]) -> Figure:
     """Macro F1 by set and model, with intervals; the paper's relatives as diamonds."""
     figure, ax = plt.subplots(figsize=(WIDTH, 3.2))
-    level = simultaneous_level(0.95, len(SETS) * len(subjects))
     for place, (set_name, halves) in enumerate(SETS.items()):
         for line, subject in enumerate(subjects):
-            value = answers.value("f1", answers.of(subject, halves), level=level).times(100)
+            value = answers.value("f1", answers.of(subject, halves)).times(100)
             x = line + 0.22 * (place - 1)
             colour = SET_COLOURS[set_name]
             ax.vlines(x, value.low, value.high, color=colour, linewidth=2.5)

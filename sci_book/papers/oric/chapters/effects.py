@@ -7,7 +7,6 @@ less is a gain) and of absent ones (a hallucination less is a gain).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,7 +43,7 @@ def changes(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
         asked = answers.of(subject, BENCH)
         effects[subject.name] = [
             Effect(
-                f"{method}: {name}", "greater", partial(gain, asked, method, metric),
+                f"{method}: {name}", "greater", gain(asked, method, metric),
                 np.nan if metric == "f1" else _p(asked, method, metric),
             )
             for method in METHODS
@@ -53,9 +52,9 @@ def changes(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     return effect_frames(effects)
 
 
-def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interval:
+def gain(asked: Asked, method: str, metric: str) -> Interval:
     """A method's metric less the base's, on the same questions."""
-    return answers.difference(metric, asked, asked, policies=(method, "base"), level=level)
+    return answers.difference(metric, asked, asked, policies=(method, "base"))
 
 
 def table(subject: Subject, lines: pd.DataFrame) -> Table:

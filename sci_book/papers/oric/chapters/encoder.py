@@ -31,7 +31,7 @@ from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import Table, frame_of, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+from sci_book.results.statistics import NO_DATA, Interval
 
 CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "by lot": SAMPLINGS["random"],
@@ -138,18 +138,17 @@ def paper_numbers(models: Names) -> dict[tuple[str, str], float]:
 
 
 @cache
-def means(level: float) -> dict[tuple[str, str, str], Interval]:
-    """Mean scores by encoder, set and label; their intervals cover together."""
-    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+def means() -> dict[tuple[str, str, str], Interval]:
+    """Mean scores by encoder, set and label."""
     return {
-        (name, set_name, label): Sample("", *scores.of(label)).interval(together)
+        (name, set_name, label): Sample("", *scores.of(label)).interval
         for name in encoders()
         for set_name, scores in scored(name).items()
         for label in LABELS
     }
 
 
-def score_table(level: float = 0.95) -> Table:
+def score_table() -> Table:
     """Figure 3: mean scores by set and label, the paper's beside the pocket CLIP's."""
     quote = answers.printed().quote
     paper = {
@@ -157,7 +156,7 @@ def score_table(level: float = 0.95) -> Table:
         ("ORIC", "yes"): quote("section 3.2 ORIC yes"), ("ORIC", "no"): quote("figure 3 ORIC no"),
     }  # fmt: skip
     rows = {}
-    for (name, set_name, label), mean in means(level).items():
+    for (name, set_name, label), mean in means().items():
         printed = paper.get((set_name, label)) if name != NEUTRAL else None
         rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
     return chapters.levels(
@@ -175,14 +174,14 @@ def distances(name: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def closer(name: str, level: float = 0.95) -> Interval:
+def closer(name: str) -> Interval:
     """Table 6: POPE's least distance less ORIC's, object by object; each object is a cluster."""
     by_set = distances(name)
     both = by_set["POPE"].merge(by_set["ORIC"], on="object", suffixes=("", " two"))
     if both.empty:
-        return NOWHERE
+        return NO_DATA
     values = (both["distance"] - both["distance two"]).to_numpy()
-    return Sample(name, values, both["object"].to_numpy(dtype=object)).interval(level)
+    return Sample(name, values, both["object"].to_numpy(dtype=object)).interval
 
 
 def distance_table() -> Table:
@@ -208,14 +207,14 @@ def distance_table() -> Table:
     return plain(frame, name="distances", caption=caption, decimals=3)
 
 
-def draw(level: float = 0.95) -> Figure:
+def draw() -> Figure:
     """Figure 3: mean scores with intervals, a panel an encoder."""
     figure, axes = plt.subplots(1, len(encoders()), figsize=(WIDTH, 2.9))
     for ax, name in zip(axes, encoders(), strict=True):
         for place, set_name in enumerate(SETS):
             colour = SET_COLOURS.get(set_name, "#6b7280")
             for tick, label in enumerate(LABELS):
-                mean, x = means(level)[name, set_name, label], tick + 0.18 * (place - 1.5)
+                mean, x = means()[name, set_name, label], tick + 0.18 * (place - 1.5)
                 ax.vlines(x, mean.low, mean.high, color=colour, linewidth=2.5)
                 ax.plot(x, mean.estimate, "o", color=colour, label=None if tick else set_name)
         ax.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])

@@ -1,6 +1,6 @@
 """What ORIC's claims are about, and what they are tested on: a model's answers, or the questions.
 
-Every part is an interval that is taken anew at the level that the claim's parts need together.
+Every part has its own interval.
 """
 
 from __future__ import annotations

@@ -15,11 +15,10 @@ from matplotlib.figure import Figure
 from sci_book.papers.oric.chapters import answers, rft
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number, plain
-from sci_book.results.statistics import simultaneous_level
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, number, plain
+from sci_book.results.statistics import difference
 
 OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
 CONSTANTS = PAPER / "oric_other_sets.csv"
@@ -32,16 +31,16 @@ def figure05(result: rft.Result) -> Table:
     """Figure 5: macro F1 by setting, the paper's on its two sets beside ours on the probe.
 
     The paper's text prints the numbers without CoT and after Visual-RFT; its numbers with CoT are
-    drawn and nowhere written. The intervals cover together.
+    drawn and nowhere written.
     """
-    paper, level, rows = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN)), {}
+    paper, rows = _printed_others(), {}
     for condition, setting in rft.SHOWN.items():
-        score = rft.score(result, "probe", condition, "f1", level).times(100)
+        score = rft.score(result, "probe", condition, "f1").times(100)
         rows[setting] = {
             **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
             f"probe, {result.heading}": score.estimate,
             "n": score.n,
-            "95 % interval": interval(score.low, score.high),
+            INTERVAL: interval(score.low, score.high),
             "yes or no, %": rft.answered(result, "probe", condition),
         }
     caption = (
@@ -53,11 +52,11 @@ def figure05(result: rft.Result) -> Table:
 def draw_others(result: rft.Result) -> Figure:
     """`figure05`: a panel a set of the paper and one for the probe, with its intervals."""
     figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
-    paper, level = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN))
+    paper = _printed_others()
     for ax, name in zip(axes, OTHERS, strict=False):
         rft.draw_settings(ax, paper[name])
         ax.set_title(f"{name}, paper", fontsize=10)
-    rft.draw_settings(axes[-1], {}, result, "probe", level)
+    rft.draw_settings(axes[-1], {}, result, "probe")
     axes[-1].set_title(f"probe, {result.heading}", fontsize=10)
     axes[0].invert_yaxis()
     return figure
@@ -78,7 +77,7 @@ def untested(result: rft.Result) -> str:
 
 
 def by_family(result: rft.Result) -> Table:
-    """Accuracy on the probe by family of claims; intervals cover together over the families."""
+    """Accuracy on the probe by family of claims."""
     rows = result.rows("probe")
     target, label = np.array(rows["target"]), np.array(rows["label"])
     image = np.array(rows["image"])
@@ -87,15 +86,15 @@ def by_family(result: rft.Result) -> Table:
         for condition in rft.SHOWN
     }
     families = list(dict.fromkeys(rows["target"]))
-    level, lines = simultaneous_level(0.95, len(families)), {}
+    lines = {}
     for family in families:
         mine = target == family
-        change = difference((right["rft"] - right["plain"])[mine], image[mine], level).times(100)
+        change = difference((right["rft"] - right["plain"])[mine], image[mine]).times(100)
         lines[family] = {
             "claims": int(mine.sum()),
             **{f"{rft.SHOWN[name]}, %": 100 * hits[mine].mean() for name, hits in right.items()},
             "Visual-RFT − as it is, points": change.estimate,
-            "95 % interval": interval(change.low, change.high, 1),
+            INTERVAL: interval(change.low, change.high, 1),
         }
     caption = "The probe by what is claimed"
     return table_of(lines, name="families", caption=caption, decimals=1)

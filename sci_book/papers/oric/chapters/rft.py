@@ -33,7 +33,7 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, plain
 from sci_book.results.records import RecordsError
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+from sci_book.results.statistics import NO_DATA, Interval, of_sums
 
 RESULTS = "benchmarks/results/rft"
 PRINTED = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"}
@@ -104,26 +104,25 @@ def read(model: str, folder: str | Path = RESULTS) -> Result:
     return Result(path, json.loads(path.read_text(encoding="utf-8")))
 
 
-def score(result: Result, name: str, condition: str, metric: str, level: float = 0.95) -> Interval:
+def score(result: Result, name: str, condition: str, metric: str) -> Interval:
     """A metric of equations (8) to (17) as a share, averaged over wordings; by pictures."""
     images = result.rows(name)["image"]
-    return resample(result.counts(name, condition), images, scores.metric(metric), level=level)
+    return of_sums(result.counts(name, condition), images, scores.metric(metric))
 
 
-def difference(result: Result, name: str, first: str, second: str, level: float = 0.95) -> Interval:
+def difference(result: Result, name: str, first: str, second: str) -> Interval:
     """Macro F1 of one condition less that of another, as a share, on the same questions.
 
     No interval where either condition says yes or no to less than half of them.
     """
     if min(answered(result, name, first), answered(result, name, second)) < LEAST_READ:
-        return NOWHERE
+        return NO_DATA
     both = [result.counts(name, condition) for condition in (first, second)]
     half, value = len(both[0]), scores.metric("f1")
-    return resample(
+    return of_sums(
         np.concatenate(both),
         result.rows(name)["image"],
         lambda sums: value(sums[:half]) - value(sums[half:]),
-        level=level,
     )
 
 
@@ -151,9 +150,8 @@ def table05b(result: Result) -> Table:
 def gain_by_label(result: Result) -> Table:
     """What Visual-RFT gains over the model as it is, by the annotations and by who looks."""
     rows, seen = {}, onlooked(result)
-    level = simultaneous_level(0.95, 2)
     for part, name, title in (("a", "oric", "annotations"), ("b", "onlooker", "onlooker, people")):
-        change = difference(seen, name, "rft", "plain", level=level)
+        change = difference(seen, name, "rft", "plain")
         rows[title] = row(change, paper=_gained("plain", part))
     caption = "Visual-RFT less the model as it is, macro F1 in points, by whose labels"
     return levels(frame_of(rows), name="gain-by-label", caption=caption, ours=result.heading)
@@ -181,10 +179,9 @@ def _metrics_table(
     result: Result, asked: str, part: str, conditions: Sequence[str], **options: str
 ) -> Table:
     paper, rows = _printed(part), {}
-    level = simultaneous_level(0.95, len(conditions) * len(TABLE_METRICS))
     for condition, metric in product(conditions, TABLE_METRICS):
         rows[f"{answers.title(metric)}: {SHOWN[condition]}"] = row(
-            score(result, asked, condition, metric, level),
+            score(result, asked, condition, metric),
             paper=paper.get(condition, {}).get(answers.paper_key(metric)),
         )
     return levels(frame_of(rows), ours=result.heading, subtract=False, **options)
@@ -217,9 +214,9 @@ def gain_part(other: str) -> str:
 
 def beside(result: Result) -> Table:
     """What else may be compared on ORIC's questions; nothing is claimed of it."""
-    rows, level = {}, simultaneous_level(0.95, 2)
+    rows = {}
     for first, second, printed in (("rft", "cot", _gained("cot")), ("taught", "plain", None)):
-        change = difference(result, "oric", first, second, level=level)
+        change = difference(result, "oric", first, second)
         rows[f"{SHOWN[first]} − {SHOWN[second]}"] = row(change, paper=printed)
     caption = "Change of macro F1 in points, on the same questions; positive is better"
     return levels(frame_of(rows), name="contrasts", caption=caption, ours=result.heading)
@@ -310,10 +307,9 @@ def draw_curves(result: Result) -> Figure:
 def draw_scores(result: Result) -> Figure:
     """Macro F1 by condition on both sets with intervals, and the paper's on its benchmark."""
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
-    level = simultaneous_level(0.95, 2 * len(SHOWN))
     paper = {condition: printed["overall f1"] for condition, printed in _printed().items()}
-    draw_settings(axes[0], paper, result, "oric", level)
-    draw_settings(axes[1], {}, result, "probe", level)
+    draw_settings(axes[0], paper, result, "oric")
+    draw_settings(axes[1], {}, result, "probe")
     axes[0].set_title("ORIC, held out")
     axes[1].set_title("other claims, held out")
     axes[0].invert_yaxis()
@@ -328,12 +324,11 @@ def draw_settings(
     paper: Mapping[str, float],
     result: Result | None = None,
     asked: str = "",
-    level: float = 0.95,
 ) -> None:
     """Macro F1, a line a setting: the paper's by condition, and ours of a set if there is any."""
     for place, condition in enumerate(SHOWN):
         if result is not None:
-            f1 = score(result, asked, condition, "f1", level).times(100)
+            f1 = score(result, asked, condition, "f1").times(100)
             ax.hlines(place, f1.low, f1.high, color="#dd6b20", linewidth=2.5)
             ax.plot(f1.estimate, place, "o", color="#dd6b20", label=result.heading)
         if condition in paper:

@@ -20,21 +20,21 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
-from sci_book.results.statistics import Interval, simultaneous_level
+from sci_book.papers.shared.tables import INTERVAL, Table, frame_of, interval, number, plain
+from sci_book.results.statistics import Interval
 
 RANDOM = SAMPLINGS["random"]
 GUIDED = {"yes": "positives only", "no": "negatives only"}
 """The sampling of Table 7 that guides the objects of a label alone."""
 
 
-def lost(subject: Subject, label: str, level: float = 0.95) -> Interval:
+def lost(subject: Subject, label: str) -> Interval:
     """recall(random objects) − recall(guided objects) of a label."""
     first, second = (answers.of(subject, halves) for halves in (RANDOM, SAMPLINGS[GUIDED[label]]))
-    return answers.difference(f"recall_{label}", first, second, level=level)
+    return answers.difference(f"recall_{label}", first, second)
 
 
-def sharper(subject: Subject, level: float = 0.95) -> Interval:
+def sharper(subject: Subject) -> Interval:
     """What recall of no loses by guided absent objects less what recall of yes by present ones."""
     terms = []
     for sign, label in ((1, "no"), (-1, "yes")):
@@ -42,7 +42,7 @@ def sharper(subject: Subject, level: float = 0.95) -> Interval:
             asked = answers.of(subject, halves)
             asked = asked.where(asked.labels == label)
             terms.append((sign * side, asked.counts(), asked.images))
-    return answers.combine(terms, answers.accuracy, level)
+    return answers.combine(terms, answers.accuracy)
 
 
 def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
@@ -62,8 +62,7 @@ def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
 
 def equal_sizes(subjects: Sequence[Subject]) -> Table:
     """What is left of the loss on present objects at equal sizes; the pictures differ too."""
-    level = simultaneous_level(0.95, len(subjects))
-    rows = {subject.shown: chapters.row(same_sizes(subject, RANDOM, level)) for subject in subjects}
+    rows = {subject.shown: chapters.row(same_sizes(subject, RANDOM)) for subject in subjects}
     return chapters.levels(
         frame_of(rows), name="equal-sizes", ours=chapters.side(subjects), paper=False,
         caption="Recall of yes, random objects − guided objects, at equal sizes, in points",
@@ -71,8 +70,7 @@ def equal_sizes(subjects: Sequence[Subject]) -> Table:
 
 
 def table07(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Table:
-    """Both recalls by sampling, of the models and of the detector; percent, 95 % intervals."""
-    level = simultaneous_level(0.95, 2 * len(SAMPLINGS) * (len(subjects) + 1))
+    """Both recalls by sampling, of the models and of the detector; percent."""
     rows = {}
     for name, halves in SAMPLINGS.items():
         sets = [answers.of(subject, halves) for subject in subjects]
@@ -82,19 +80,18 @@ def table07(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Table:
         for answerer, (asked, table) in tables.items():
             for label in LABELS:
                 value = answers.combine(
-                    [(1, table, asked.images)], scores.metric(f"recall_{label}"), level
+                    [(1, table, asked.images)], scores.metric(f"recall_{label}")
                 ).times(100)
                 cell = f"{value.estimate:.1f} {interval(value.low, value.high, 1)}"
                 rows.setdefault(f"{answerer}: recall of {label}", {})[name] = cell
     frame = pd.DataFrame.from_dict(rows, orient="index").sort_index()
-    caption = "Recall in percent by sampling; intervals cover together with 95 %"
+    caption = f"Recall in percent by sampling, with {INTERVAL}s"
     return plain(frame, name="table07", caption=caption)
 
 
 def draw(subjects: Sequence[Subject]) -> Figure:
     """Both recalls by lot and guided, a panel a label; the paper's relatives as diamonds."""
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
-    level = simultaneous_level(0.95, 4 * len(subjects))
     for ax, label in zip(axes, LABELS, strict=True):
         kinds = (
             ("random", "objects by lot", "#0072b2"),
@@ -104,7 +101,7 @@ def draw(subjects: Sequence[Subject]) -> Figure:
             for line, subject in enumerate(subjects):
                 x = line + 0.3 * (place - 0.5)
                 asked = answers.of(subject, SAMPLINGS[part])
-                value = answers.value(f"recall_{label}", asked, level=level).times(100)
+                value = answers.value(f"recall_{label}", asked).times(100)
                 ax.vlines(x, value.low, value.high, color=colour, linewidth=2.5)
                 ax.plot(x, value.estimate, "o", color=colour, markersize=7,
                         label=None if line else objects)  # fmt: skip

@@ -22,7 +22,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import Table, plain
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+from sci_book.results.statistics import NO_DATA, Interval
 
 BOTH = {"POPE": POPE, "ORIC": BENCH}
 SIZE_COLOURS = dict(zip(SIZES, ("#93c5fd", "#3b82f6", "#1e40af"), strict=True))
@@ -34,9 +34,9 @@ def sized(asked: Asked) -> np.ndarray:
     return np.array([size_of(area) for area in asked.about["area"]], dtype=object)
 
 
-def recall(asked: Asked, size: str, level: float = 0.95) -> Interval:
+def recall(asked: Asked, size: str) -> Interval:
     """Recall of the present objects of one size."""
-    return answers.value("recall_yes", asked.where(sized(asked) == size), level=level)
+    return answers.value("recall_yes", asked.where(sized(asked) == size))
 
 
 def shared(subject: Subject) -> list[str]:
@@ -45,11 +45,11 @@ def shared(subject: Subject) -> list[str]:
     return [size for size in SIZES if all(size in sizes for sizes in both)]
 
 
-def drop(subject: Subject, size: str, level: float = 0.95) -> Interval:
+def drop(subject: Subject, size: str) -> Interval:
     """Recall on POPE less recall on ORIC, of one size."""
     both = (answers.of(subject, halves) for halves in (POPE, BENCH))
     first, second = (asked.where(sized(asked) == size) for asked in both)
-    return answers.difference("recall_yes", first, second, level=level)
+    return answers.difference("recall_yes", first, second)
 
 
 def largest(asked: Asked) -> str:
@@ -58,13 +58,13 @@ def largest(asked: Asked) -> str:
     return next((size for size in reversed(SIZES) if size in there), "")
 
 
-def gap(asked: Asked, level: float = 0.95) -> Interval:
+def gap(asked: Asked) -> Interval:
     """Recall of the largest size there is less recall of small objects."""
     sizes, size = sized(asked), largest(asked)
     if size in ("", SIZES[0]):
-        return NOWHERE
+        return NO_DATA
     return answers.difference(
-        "recall_yes", asked.where(sizes == size), asked.where(sizes == SIZES[0]), level=level
+        "recall_yes", asked.where(sizes == size), asked.where(sizes == SIZES[0])
     )
 
 
@@ -91,7 +91,7 @@ def mix_of(asked: Asked) -> dict[str, float]:
     return {size: float((sizes == size).sum() / max(known.sum(), 1)) for size in SIZES}
 
 
-def same_sizes(subject: Subject, other: Halves, level: float = 0.95) -> Interval:
+def same_sizes(subject: Subject, other: Halves) -> Interval:
     """Recall on another set less recall on ORIC, the other's sizes weighted as ORIC's are.
 
     The weights are those of the questions asked, and no part of what is drawn again.
@@ -100,11 +100,11 @@ def same_sizes(subject: Subject, other: Halves, level: float = 0.95) -> Interval
     mix = mix_of(bench)
     return answers.combine(
         [(1, by_size(asked), asked.images), (-1, by_size(bench), bench.images)],
-        lambda sums: standardised(mix, sums), level,
+        lambda sums: standardised(mix, sums),
     )  # fmt: skip
 
 
-def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interval:
+def main_source(subject: Subject, other: Halves) -> Interval:
     """How much more of the drop in recall is left at equal sizes than goes with the sizes.
 
     Twice the drop at ORIC's mix of sizes less the drop as it is: positive where more than half of
@@ -117,7 +117,7 @@ def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interva
         for sign, side in ((1, asked), (-1, bench))
     ]
     return answers.combine(
-        terms, lambda sums: 2 * standardised(mix, sums[:height]) - plainly(sums[height:]), level
+        terms, lambda sums: 2 * standardised(mix, sums[:height]) - plainly(sums[height:])
     )
 
 
@@ -135,19 +135,18 @@ def lost_part(size: str) -> str:
     return f"POPE less ORIC, {size}"
 
 
-def recalls(subject: Subject, models: int) -> Table:
+def recalls(subject: Subject) -> Table:
     """Table 4's cells and the gap between large and small, beside the paper's relative."""
-    level = simultaneous_level(0.95, 2 * (len(SIZES) + 1) * models)
     paper, rows = _paper(subject), {}
     for name, halves in BOTH.items():
         asked = answers.of(subject, halves)
         for size in SIZES:
             rows[f"{name}: {size}"] = chapters.row(
-                recall(asked, size, level), paper=paper[name][size] if paper else None
+                recall(asked, size), paper=paper[name][size] if paper else None
             )
         size = largest(asked)
         rows[f"{name}: {size} less small"] = chapters.row(
-            gap(asked, level),
+            gap(asked),
             paper=paper[name][size] - paper[name]["small"] if paper and size else None,
         )
     caption = f"Recall of present objects in percent; {answers.beside(subject, bool(paper))}"

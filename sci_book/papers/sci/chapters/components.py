@@ -20,10 +20,8 @@ from sci_book.papers.sci.chapters.shapes import Frames, Sets, Subjects, ends
 from sci_book.papers.sci.shapley import Coalition, coalitions, weights
 from sci_book.papers.shared.chapters import Subject, gain, row
 from sci_book.papers.shared.figures import WIDTH, colour
-from sci_book.papers.shared.joint import joint
 from sci_book.papers.shared.sweeps import outcome, panels
 from sci_book.papers.shared.tables import Table, number
-from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
 
@@ -82,18 +80,15 @@ def marginals(
 ) -> dict[str, pd.DataFrame]:
     """By model, what each round adds on each subset, in points of accuracy.
 
-    Rows of `chapters.row`, indexed by (subset, round), of the models' `contributions`. Intervals
-    are simultaneous over the lines of all models.
+    Rows of `chapters.row`, indexed by (subset, round), of the models' `contributions`.
     """
-    level = simultaneous_level(0.95, len(SHOWN) * len(subjects))
     frames = {}
     for subject in subjects:
-        columns, lines = np.stack(list(values[subject.name].values())), {}
+        lines = {}
         for subset in SHOWN:
             rows = sets[subject.name][subset].to_numpy()
-            intervals = joint(columns[:, rows], subject.groups[rows]).intervals(level)
-            for name, interval in zip(values[subject.name], intervals, strict=True):
-                lines[subset, name] = row(interval)
+            for name, gaps in values[subject.name].items():
+                lines[subset, name] = row(subject.difference(gaps, rows))
         frames[subject.name] = pd.DataFrame.from_dict(lines, orient="index")
     return frames
 
@@ -101,14 +96,13 @@ def marginals(
 def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> pd.DataFrame:
     """By model and subset, how many combinations are better or worse than the base.
 
-    Counted by paired intervals, simultaneous over the combinations and subsets of all models.
+    Counted by paired intervals, each by itself.
     """
-    level = simultaneous_level(0.95, len(COUNTED) * len(subjects))
     counts = {}
     for subject, subset in product(subjects, COUNTED):
         base, *others = right[subject.name].values()
         rows = sets[subject.name][subset].to_numpy()
-        gaps = joint((np.stack(others) - base)[:, rows], subject.groups[rows]).intervals(level)
+        gaps = [subject.difference(other - base, rows) for other in others]
         better, worse = sum(gap.low > 0 for gap in gaps), sum(gap.high < 0 for gap in gaps)
         counts[f"{subject.shown}: {subset}"] = {
             "rows": int(rows.sum()),
@@ -121,7 +115,7 @@ def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> 
 
 
 def marginal_table(frame: pd.DataFrame, subject: Subject, subsets: Sequence[str]) -> Table:
-    """What each round adds on these subsets: points and simultaneous interval."""
+    """What each round adds on these subsets: points and interval."""
     cells = {}
     for subset in subsets:
         part = frame.loc[subset]

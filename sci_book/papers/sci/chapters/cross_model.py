@@ -26,10 +26,10 @@ from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import PAPER, Subject, gain, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import Table, compare, interval, number, with_ends
+from sci_book.papers.shared.tables import INTERVAL, Table, compare, interval, number, with_ends
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS, accuracy_table, flips
-from sci_book.results.statistics import NOWHERE, holm, sign_flip_test, simultaneous_level
+from sci_book.results.statistics import NO_DATA, holm, sign_flip_test
 from sci_book.run import conditions
 
 METHOD = "SCI5"  # the one method of Table 3
@@ -158,7 +158,7 @@ def base_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
         tables.append(accuracy_table(base, subject.records.frame, sets[subject.name][["all"]]))
     for kind, lines in pd.concat(tables).groupby("question_type", sort=False):
         columns[kind, "%"] = [number(value) for value in lines["value"]]
-        columns[kind, "95 % interval"] = ends(lines)
+        columns[kind, INTERVAL] = ends(lines)
     test = sets[subjects[0].name]["all"].to_numpy()
     n = {kind: int((test & of_kind(subjects[0], kind)).sum()) for kind in KINDS}
     caption = (
@@ -174,17 +174,17 @@ def transfer(subjects: Subjects, sets: Sets, right: Right) -> pd.DataFrame:
 
     One line a pair of models and type, labelled "one on other’s BS, type"; rows of
     `tables.compare` and `holm`, the p-value of the cluster sign-flip test adjusted over all lines.
-    Intervals are simultaneous over all lines. With one model there is one line without a row.
+    With one model there is one line without a row.
     """
     every = list(product(pairs(subjects), KINDS[:2]))
     if not every:
-        line = row(NOWHERE, claim="greater") | {"holm": np.nan}
+        line = row(NO_DATA, claim="greater") | {"holm": np.nan}
         return pd.DataFrame.from_dict({NOBODY: line}, orient="index")
-    level, lines, p = simultaneous_level(0.95, len(every)), {}, []
+    lines, p = {}, []
     for pair, kind in every:
         answers, gap, rows = pair[1], gaps(pair, right, "base"), rows_of(pair, sets, "BS", kind)
         lines[f"{name_of(pair)}, {kind}"] = paired(
-            answers, gap, rows, level=level, paper=_paper_gain(pair, kind), fit=_fit(pair)
+            answers, gap, rows, paper=_paper_gain(pair, kind), fit=_fit(pair)
         )
         p.append(sign_flip_test(gap[rows], answers.groups[rows]))
     return pd.DataFrame.from_dict(lines, orient="index").assign(holm=holm(p))
@@ -192,7 +192,7 @@ def transfer(subjects: Subjects, sets: Sets, right: Right) -> pd.DataFrame:
 
 def transfer_table(frame: pd.DataFrame, ours: str) -> Table:
     """`transfer` as a table, its adjusted p-values last."""
-    caption = "SCI5 − base on the BS of another model, in points; intervals simultaneous, p by Holm"
+    caption = "SCI5 − base on the BS of another model, in points, p by Holm"
     table = compare(frame, name="transfer", caption=caption, ours=ours)
     return replace(table, frame=table.frame.assign(p=[number(p, 4) for p in frame["holm"]]))
 
@@ -224,10 +224,9 @@ def matrix(subjects: Subjects, sets: Sets, right: Right, subset: str) -> pd.Data
 
     Columns `built`, `answers` (brief names), `own`, `n`, the accuracies `base`, `VCD` and `SCI5` in
     percent, and for each opponent `SCI5 − opponent`, with ` low`, ` high` and ` verdict` appended.
-    The intervals are simultaneous over all pairs and opponents.
     """
     every = pairs(subjects, own=True)
-    level, lines = simultaneous_level(0.95, len(every) * len(OPPONENTS)), []
+    lines = []
     for pair in every:
         (built, answers), rows = pair, rows_of(pair, sets, subset)
         own, n = built is answers, int(rows.sum())
@@ -236,7 +235,7 @@ def matrix(subjects: Subjects, sets: Sets, right: Right, subset: str) -> pd.Data
             line[method] = 100 * float(right[answers.name][method][rows].mean()) if n else np.nan
         for opponent in OPPONENTS:
             gap, head = gaps(pair, right, opponent), versus(opponent)
-            contrast = paired(answers, gap, rows, level=level, fit=_fit(pair))
+            contrast = paired(answers, gap, rows, fit=_fit(pair))
             line[head] = contrast["reproduced"]
             line |= {f"{head} {end}": contrast[end] for end in ("verdict", "low", "high")}
         lines.append(line)
@@ -265,7 +264,7 @@ def matrix_table(frame: pd.DataFrame, subset: str, models: str) -> Table:
         + (" *" if line.own and on_b else "")
         for line in frame.itertuples()
     ]
-    caption = f"{subset}, {models}; intervals cover together with 95 %" + (
+    caption = f"{subset}, {models}" + (
         "; * the base is wrong on each of these rows by construction" if on_b else ""
     )
     name = f"matrix-{subset.replace('∖', '-without-')}"
@@ -292,10 +291,10 @@ def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """
     columns = {}
     for name, lines in overlap(subjects, sets, right).items():
-        frame = pd.DataFrame(lines or [row(NOWHERE)])
+        frame = pd.DataFrame(lines or [row(NO_DATA)])
         columns[name, "n"] = [f"{n:,}" for n in frame["n"]]
         columns[name, "points"] = [number(value) for value in frame["reproduced"]]
-        columns[name, "95 % interval"] = ends(frame)
+        columns[name, INTERVAL] = ends(frame)
     frame = pd.DataFrame(columns, index=[name_of(pair) for pair in pairs(subjects)] or [NOBODY])
     caption = "SCI5 − base on the BS of another model, in points; each interval by itself"
     return Table("overlap", frame, caption)

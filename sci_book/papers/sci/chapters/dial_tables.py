@@ -58,7 +58,7 @@ def answer(outcomes: pd.DataFrame, frame: pd.DataFrame, samples: dial.Samples) -
     ends = []
     settings = along(frame, "skew").groupby("skew")["setting"].first()
     for skew, setting in settings.iloc[[0, -1]].items():
-        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting], 0.95)
+        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting])
         ends.append(f"{points(mean)} at a skew of {skew:g}")
     return (
         f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions {counted}. "
@@ -134,7 +134,7 @@ def rule_table(frame: pd.DataFrame) -> Table:
     lines = {}
     for method in dial.methods():
         fit = dial.rule(frame, method)
-        slopes = [slope(fit, column, 0.95) for column in range(len(KNOWN))]
+        slopes = [slope(fit, column) for column in range(len(KNOWN))]
         lines[method] = {
             "c0": number(fit.params[0], 3),
             **{

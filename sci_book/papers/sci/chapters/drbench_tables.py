@@ -30,10 +30,10 @@ from sci_book.papers.sci.chapters.shapes import (
 from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, estimates
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, number, p_value, plain
+from sci_book.papers.shared.tables import INTERVAL, Table, compare, number, p_value, plain
 from sci_book.results.metrics import KINDS, Flips, flips, null_outcomes
 from sci_book.results.records import Records
-from sci_book.results.statistics import holm, mcnemar, sign_flip_test, simultaneous_level
+from sci_book.results.statistics import holm, mcnemar, sign_flip_test
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
@@ -121,7 +121,7 @@ def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject
         lines = part.loc[subset].drop(index=list(INPUTS))
         head = f"{subset} (n = {lines.loc['base', 'n']:,})"
         columns[head, "%"] = lines["value"].map(number)
-        columns[head, "95 % interval"] = ends(lines)
+        columns[head, INTERVAL] = ends(lines)
     return Table(
         _identifier(" ".join((subject.name, *subsets))),
         pd.DataFrame(columns).rename(index=SHOWN_AS).rename_axis(index=None),
@@ -154,19 +154,19 @@ def flips_table(changes: Mapping[str, Mapping[str, Flips]], name: str, what: str
 
 
 def contrasts(
-    subject: Subject, sets: pd.DataFrame, right: Outcomes, claims: Sequence[Claim], level: float
+    subject: Subject, sets: pd.DataFrame, right: Outcomes, claims: Sequence[Claim]
 ) -> pd.DataFrame:
     """Paired differences of accuracies in points, each claimed positive: rows of `tables.compare`.
 
     Two more columns: `sign_flip`, the p-value of the cluster sign-flip test, and `mcnemar`, the
-    exact one, which takes rows for independent. Each interval covers with `level`.
+    exact one, which takes rows for independent.
     """
     lines = {}
     for method, other, subset in claims:
         gaps, paper = right[method] - right[other], paper_gap(subject, method, other, subset)
         rows = sets[subset].to_numpy() & np.isfinite(gaps)  # of answers alone no runner-up is known
         lines[label((method, other, subset))] = {
-            **paired(subject, gaps, rows, level=level, paper=paper),
+            **paired(subject, gaps, rows, paper=paper),
             "sign_flip": sign_flip_test(gaps[rows], subject.groups[rows]),
             "mcnemar": mcnemar(right[method][rows], right[other][rows]),
         }
@@ -178,12 +178,10 @@ def family(
 ) -> dict[str, pd.DataFrame]:
     """The contrasts of several models as one family of claims, by the model's name.
 
-    Intervals are simultaneous over all of them, and a column `holm` holds the p-values adjusted
-    over all of them.
+    A column `holm` holds the p-values adjusted over all of them.
     """
-    level = simultaneous_level(0.95, len(claims) * len(subjects))
     frames = {
-        subject.name: contrasts(subject, sets[subject.name], right[subject.name], claims, level)
+        subject.name: contrasts(subject, sets[subject.name], right[subject.name], claims)
         for subject in subjects
     }
     every = pd.concat(frames)
@@ -214,14 +212,13 @@ def p_table(frames: Frames, subjects: Subjects) -> Table:
 def other_readings(subjects: Subjects, right: Mapping[str, Outcomes]) -> pd.DataFrame:
     """`HEADLINE` under both quantifiers and both splits, rows of `tables.compare`.
 
-    Intervals are simultaneous over the whole table. The paper's number stands beside the reading
+    The paper's number stands beside the reading
     that its tables fit: any, rows.
     """
-    level = simultaneous_level(0.95, len(READINGS) * len(subjects))
     lines = {}
     for subject, reading in product(subjects, READINGS):
         sets = subject.sets(*reading)
-        frame = contrasts(subject, sets, right[subject.name], [HEADLINE], level)
+        frame = contrasts(subject, sets, right[subject.name], [HEADLINE])
         line = frame.iloc[0].to_dict() | ({} if reading == READINGS[0] else {"paper": np.nan})
         lines[f"{subject.brief}: {reading[0]}, by {reading[1]}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
@@ -236,7 +233,7 @@ def label(claim: Claim) -> str:
 def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes]) -> Figure:
     """A row a model, a panel a subset of the paper and S∖B: methods less the base, in points.
 
-    Intervals cover with 95 % each; the paper's differences are diamonds.
+    The paper's differences are diamonds.
     """
     size = (WIDTH, 0.5 + 2.0 * len(subjects))
     figure, axes = plt.subplots(
@@ -246,7 +243,7 @@ def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcome
         mine = sets[subject.name], right[subject.name]
         for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
             claims = [(name, "base", subset) for name in DRAWN]
-            frame = contrasts(subject, *mine, claims, 0.95).set_axis(DRAWN)
+            frame = contrasts(subject, *mine, claims).set_axis(DRAWN)
             estimates(
                 ax,
                 frame["reproduced"].to_dict(),

@@ -162,7 +162,7 @@ def accuracy(subject: Subject) -> pd.DataFrame:
     known = paper_accuracy(subject.label)
     lines = {}
     for name in subject.records.rounds:
-        level = subject.mean(subject.records.correct(name), among)
+        level = subject.share(subject.records.correct(name), among)
         lines[name] = chapters.row(level, paper=known.get(name))
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -215,7 +215,7 @@ def shares_table(by_seed: BySeed) -> Table:
         sets = subject.sets("any", "rows")
         for subset in SUBSETS:
             count = printed.get((subject.label, "", subset, "Overall"), np.nan)
-            share = subject.mean(sets[subset].to_numpy(), sets["all"].to_numpy())
+            share = subject.share(sets[subset].to_numpy(), sets["all"].to_numpy())
             paper = 100 * count / printed["", "", "all", "Overall"]
             lines[f"{subject.shown}, seed {seed}: {subset}"] = chapters.row(share, paper=paper)
     return chapters.levels(

@@ -26,7 +26,7 @@ from sci_book.papers.shared.figures import METHOD_COLOURS, WIDTH, colour, nothin
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.sweeps import bounded, outcome
 from sci_book.papers.shared.tables import Table, compare, frame_of, plain, with_ends
-from sci_book.results.statistics import Interval, simultaneous_level, verdict
+from sci_book.results.statistics import Interval, verdict
 from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
@@ -106,29 +106,30 @@ def worth_it(frame: pd.DataFrame) -> pd.DataFrame:
     return alone[(alone[WHOLE] >= 0) & (alone[GAIN] > 0)]
 
 
-def tested(subject: Subject, label: str, part: str, level: float) -> Interval:
+def tested(subject: Subject, label: str, part: str) -> Interval:
     """A setting's change against the base on test rows, as a share; open rows widen it."""
     method = next(setting.method for setting in settings() if setting.label == label)
     rows = subject.sets("any", SPLIT)[part].to_numpy()
     base = outcome(subject, METHODS["base"])
-    return bounded(outcome(subject, method), base, rows, subject.groups, level)
+    return bounded(outcome(subject, method), base, rows, subject.groups)
 
 
 def verdicts(subjects: Sequence[Subject]) -> pd.DataFrame:
     """The setting chosen for each model, and what it does on test rows: rows of `compare`.
 
-    That it gains on BS, and loses over all rows at most what is tolerated. Intervals cover together
-    over all lines. Columns `model` and `setting` beside.
+    That it gains on BS, and loses over all rows at most what is tolerated. Columns `model` and
+    `setting` beside.
     """
     picked = {subject.name: chosen(effects(subject, "validation")) for subject in subjects}
-    level, lines = simultaneous_level(0.95, 2 * len(subjects)), {}
+    lines = {}
     for subject in subjects:
         if (label := picked[subject.name]) is None:
             continue
         for part, margin in ((GAIN, 0.0), (WHOLE, -TOLERATED)):
-            change = tested(subject, label, part, level)
+            change = tested(subject, label, part)
             word = verdict(change, margin=margin) if subject.fit else "not comparable"
-            more = {"verdict": word, "model": subject.shown, "setting": label}
+            more = {"verdict": word, "p alone": change.p(margin), "model": subject.shown}
+            more["setting"] = label
             lines[f"{subject.shown}: {label}, {part}"] = row(change) | more
     return frame_of(lines, "model", "setting")
 
@@ -172,7 +173,8 @@ def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
         f"The setting chosen has to gain on BS, and to lose less than {100 * TOLERATED:g} points "
         "over all rows."
     )
-    return "\n".join([f"**Verdict: {overall(words)}.** {tested}\n", *lines])
+    word = overall(words, frame["p alone"])
+    return "\n".join([f"**Verdict: {word}.** {tested}\n", *lines])
 
 
 def _validation(subject: Subject) -> bool:

@@ -27,9 +27,8 @@ CONDITIONS = "conditions.html"  # beside the page that says this
 def effects(subjects: Subjects) -> pd.DataFrame:
     """SCI5 less each opponent on test rows, in points; rows of `tables.compare`.
 
-    Indexed by (model's name, opponent, subset). Each interval covers with 95 % by itself, as the
-    ledger's does for a claim of one part, so that a number has one interval in the book. On all
-    rows both methods have the constraint that the paper uses there, β = 0.8. Of TIE, BS alone.
+    Indexed by (model's name, opponent, subset). On all rows both methods have the constraint that
+    the paper uses there, β = 0.8. Of TIE, BS alone.
     """
     lines = {}
     for subject in subjects:

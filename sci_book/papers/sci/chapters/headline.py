@@ -24,7 +24,7 @@ from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, number, plain
-from sci_book.results.statistics import Sample, over_trainings, simultaneous_level
+from sci_book.results.statistics import Sample, over_trainings
 
 ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
@@ -59,17 +59,15 @@ def samples(subject: Subject, others: Subjects) -> dict[str, Sample]:
 def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     """Every headline claim of every model and seed; rows of `chapters.row`, shares in points.
 
-    Indexed by (model, claim, seed). Every claim is that the difference is positive; intervals
-    cover together with 95 % over the claims of one model and seed.
+    Indexed by (model, claim, seed). Every claim is that the difference is positive.
     """
     lines = {}
     for seed, subject in trainings(by_seed):
         parts = samples(subject, by_seed[seed])
-        level = simultaneous_level(0.95, len(parts))
         everyone = all(model.fit for model in by_seed[seed])  # transfer is claimed of others' rows
         for what, sample in parts.items():
             fit = everyone if ", BS of " in what else subject.fit
-            line = row(sample.interval(level), claim="greater", fit=fit)
+            line = row(sample.interval, claim="greater", fit=fit)
             lines[subject.name, what, seed] = {"shown": subject.shown, **line}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "claim", "seed"])

@@ -21,7 +21,6 @@ from sci_book.papers.shared.figures import WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.results.drbench import split
-from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import METHODS, SCI5
 
@@ -64,12 +63,11 @@ def gains(subject: Subject) -> pd.DataFrame:
     claim is that the difference is positive.
     """
     built = {label: subsets(subject, names) for label, names in rounds_of(subject).items()}
-    level = simultaneous_level(0.95, len(built) * len(PARTS) * len(OPPONENTS))
     lines = {}
     for opponent, part, label in product(OPPONENTS, PARTS, built):
         gap = subject.right(SCI5) - subject.right(METHODS[opponent])
         rows = built[label][part].to_numpy() & np.isfinite(gap)
-        lines[f"SCI5 − {opponent}, {part} {label}"] = paired(subject, gap, rows, level=level)
+        lines[f"SCI5 − {opponent}, {part} {label}"] = paired(subject, gap, rows)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

@@ -22,6 +22,7 @@ from sci_book.results.statistics import Sample
 Subsets = Sequence[str]
 Methods = Sequence[MethodName]
 OVERALL = ("Overall",)
+GAP = (-1.0, 1.0)  # the least and greatest difference of two outcomes
 DUMMIES, REWRITES = ("black", "noise500", "noise400"), ("V1", "V2", "V3")
 
 
@@ -58,7 +59,7 @@ def _gap(
     of: Evidence, method: MethodName, other: MethodName, where: str, rows: np.ndarray
 ) -> Sample:
     values, what = of.right(method) - of.right(other), f"{title(method)} − {title(other)}, {where}"
-    return of.mean(what, values, rows, [method, other])
+    return of.mean(what, values, rows, [method, other], span=GAP)
 
 
 def between_subsets(
@@ -141,6 +142,7 @@ def agreement_gain(
             _agree(of, method, other) - _agree(of, over, other),
             of.rows(subset),
             [method, over],
+            span=GAP,
         )
         for method, other, subset in product(methods, against, subsets)
     ]
@@ -163,7 +165,8 @@ def changed(
     for method, subset, kind, other in product(methods, subsets, kinds, against or [""]):
         values = moved[method] - moved[other] if other else moved[method]
         what = f"{method} − {other}, {subset}" if other else f"{method}, {subset}"
-        samples.append(of.mean(_with_kind(what, kind), values, of.rows(subset, kind=kind)))
+        rows, span = of.rows(subset, kind=kind), GAP if other else (0.0, 1.0)
+        samples.append(of.mean(_with_kind(what, kind), values, rows, span=span))
     return samples
 
 
@@ -173,7 +176,8 @@ def size(of: Evidence, subsets: Subsets, against: Subsets = ()) -> list[Sample]:
     for subset, other in product(subsets, against or [""]):
         less = of.rows(other).astype(float) if other else 0.0
         what = f"{subset} − {other}" if other else subset
-        samples.append(of.mean(what, of.rows(subset) - less, of.rows("all")))
+        span = GAP if other else (0.0, 1.0)
+        samples.append(of.mean(what, of.rows(subset) - less, of.rows("all"), span=span))
     return samples
 
 
@@ -184,6 +188,7 @@ def size_against(of: Evidence, subsets: Subsets) -> list[Sample]:
             f"{subset}: {of.subject.shown} − {other.shown}",
             of.rows(subset).astype(float) - of.rows(subset, of=other).astype(float),
             of.rows("all") & of.rows("all", of=other),
+            span=GAP,
         )
         for other, subset in product(of.others, subsets)
     ]
@@ -206,7 +211,9 @@ def growth(of: Evidence, counts: Sequence[int]) -> list[Sample]:
     built = {n: built_with(of.subject.records, DUMMIES[:n], REWRITES[:n]) for n in counts}
     sizes = {count: sets["BS"].to_numpy(dtype=float) for count, sets in built.items()}
     return [
-        of.mean(f"M = N = {more} less {fewer}", sizes[more] - sizes[fewer], of.rows("all"))
+        of.mean(
+            f"M = N = {more} less {fewer}", sizes[more] - sizes[fewer], of.rows("all"), span=GAP
+        )
         for fewer, more in pairwise(counts)
     ]
 
@@ -218,6 +225,7 @@ def model_difference(of: Evidence, methods: Methods, subsets: Subsets) -> list[S
             f"{title(method)}, {subset}: {of.subject.shown} − {other.shown}",
             of.right(method) - of.right(method, other),
             of.rows(subset),
+            span=GAP,
         )
         for other, method, subset in product(of.others, methods, subsets)
     ]
@@ -230,6 +238,7 @@ def other_on_own(of: Evidence, methods: Methods) -> list[Sample]:
             f"{title(method)} of {other.shown} − of {of.subject.shown}",
             of.right(method, other) - of.right(method),
             of.rows("BS"),
+            span=GAP,
         )
         for other, method in product(of.others, methods)
     ]
@@ -255,7 +264,7 @@ def adds(of: Evidence, subsets: Subsets) -> list[Sample]:
     """What each counterfactual round adds on average: its Shapley value."""
     values = components.contributions(components.outcomes(of.subject))
     return [
-        of.mean(f"{name}, {subset}", values[name], of.rows(subset))
+        of.mean(f"{name}, {subset}", values[name], of.rows(subset), span=GAP)
         for subset, name in product(subsets, components.counterfactuals(of.subject))
     ]
 

@@ -13,7 +13,7 @@ from sci_book.papers.sci.chapters.shapes import Sets, Subjects, name_lines
 from sci_book.papers.shared.chapters import paper_values, row
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.results.statistics import NO_DATA, Interval, of_sums
 
 _STACKED = ("B only", "B and S", "S only")
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
@@ -45,7 +45,7 @@ def failures(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     for subject in subjects:
         paper, among = paper_parts(subject.label), sets[subject.name]["all"].to_numpy()
         for part, mask in parts_of(sets[subject.name]).items():
-            interval = subject.mean(mask, among)
+            interval = subject.share(mask, among)
             lines[f"{subject.brief}: {part}"] = row(interval, paper=paper.get(part))
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -57,15 +57,15 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     the table says so.
     """
     if len(subjects) < 2:
-        return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
-    members, share = [sets[subject.name] for subject in subjects[:2]], subjects[0].mean
+        return pd.DataFrame.from_dict({"both": row(NO_DATA)}, orient="index")
+    members, share = [sets[subject.name] for subject in subjects[:2]], subjects[0].share
     first, second = (of["BS"].to_numpy() for of in members)
     among = (members[0]["all"] & members[1]["all"]).to_numpy()
     names = [subject.brief for subject in subjects[:2]]
     one, other, both = _paper_pair(names)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
     independent = Interval(expected, np.nan, np.nan, int(among.sum()), 0)
-    times = lift(first[among], second[among], subjects[0].groups[among], 0.95)
+    times = lift(first[among], second[among], subjects[0].groups[among])
     lines = {
         f"BS of {names[0]}": row(share(first, among), paper=one),
         f"BS of {names[1]}": row(share(second, among), paper=other),
@@ -86,18 +86,16 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     return numbers
 
 
-def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
+def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray) -> Interval:
     """How much more often both masks hold than if they were independent; 1 where they are.
 
-    The share of rows in both, over the product of the two shares, with a percentile interval from
-    10,000 draws of whole clusters. NaN, and no rows, where a mask is empty.
+    The share of rows in both, over the product of the two shares. NaN, and no rows,
+    where a mask is empty.
     """
     if not (one.any() and other.any()):
-        return NOWHERE
+        return NO_DATA
     columns = np.stack([one & other, one, other, np.ones(len(one))]).astype(float)
-    return resample(
-        columns, clusters, lambda sums: sums[0] * sums[3] / (sums[1] * sums[2]), level=level
-    )
+    return of_sums(columns, clusters, lambda sums: sums[0] * sums[3] / (sums[1] * sums[2]))
 
 
 def failure_bars(subjects: Subjects, sets: Sets) -> Bars:

@@ -24,9 +24,9 @@ from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
 from sci_book.papers.shared.figures import WIDTH, model_colours, nothing
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, compare, frame_of, number
 from sci_book.resources import PAPER
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
+from sci_book.results.statistics import NO_DATA, Interval, verdict
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
 from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
@@ -54,7 +54,7 @@ class PageModel(NamedTuple):
 
 
 def load_predictions() -> dict[str, Any]:
-    """`rule`, `beta`, `level`, the list `predictions`, and what a cheap method may cost."""
+    """`rule`, `beta`, the list `predictions`, and what a cheap method may cost."""
     return read_yaml(PAPER / "predictions_rules.yaml")
 
 
@@ -73,16 +73,16 @@ def right(subject: Subject, name: str) -> np.ndarray:
     return rules.right(rounds, subject.replay, rules.RULES[rule], beta)
 
 
-def change(subject: Subject, name: str, other: str, part: str, level: float = 0.95) -> Interval:
+def change(subject: Subject, name: str, other: str, part: str) -> Interval:
     """What `name` gains over `other` on a part of the test groups, as a share."""
     rows = subject.sets("any", SPLIT)[part].to_numpy()
-    return subject.mean(right(subject, name) - right(subject, other), rows, level)
+    return subject.difference(right(subject, name) - right(subject, other), rows)
 
 
 def judged(models: Sequence[PageModel]) -> pd.DataFrame:
     """Every prediction for every model that has its records: rows of `compare`.
 
-    The intervals cover together over all lines. `margin` in points, `id`, `model`, `name` beside.
+    `margin` in points, `id`, `model`, `name` beside.
     """
     registered = load_predictions()
     pairs = [
@@ -91,16 +91,15 @@ def judged(models: Sequence[PageModel]) -> pd.DataFrame:
         for model in models
         if (subject := model.reading(prediction["of"])) is not None
     ]
-    level = simultaneous_level(registered["level"], max(1, len(pairs)))
     lines = {}
     for prediction, model, subject in pairs:
         margin, title = prediction.get("margin", 0.0), model.ordinary.shown
         of, against, part = (prediction[key] for key in ("of", "against", "part"))
-        gap = change(subject, of, against, part, level)
+        gap = change(subject, of, against, part)
         word = verdict(gap, margin=margin) if model.ordinary.fit else "not comparable"
         lines[f"{title}: {label(of)} − {label(against)}, {part}"] = row(gap) | {
-            "verdict": word, "margin": 100 * margin, "id": prediction["id"], "model": title,
-            "name": model.ordinary.name,
+            "verdict": word, "p alone": gap.p(margin), "margin": 100 * margin,
+            "id": prediction["id"], "model": title, "name": model.ordinary.name,
         }  # fmt: skip
     return frame_of(lines, "margin", "id", "model", "name")
 
@@ -130,7 +129,7 @@ def claims(frame: pd.DataFrame) -> list[Claim]:
         part = frame[frame["id"] == prediction["id"]]
         by_model = [finding(line["model"], line) for _, line in part.iterrows()]
         ends = "; ".join(by_model) if by_model else "no model has the records for it"
-        word = overall(part["verdict"])
+        word = overall(part["verdict"], part["p alone"])
         made.append(Claim(prediction["id"], prediction["means"], word, ends))
     tokens, most = registered["image_tokens"], registered["cost_at_most"]
     ratio = cost.ratio(SCI5_LITE, tokens)
@@ -151,7 +150,7 @@ def answer(frame: pd.DataFrame) -> str:
 
 def judged_table(frame: pd.DataFrame) -> Table:
     """`judged` as a table."""
-    caption = "What was predicted, on test groups of questions, in points; intervals simultaneous"
+    caption = "What was predicted, on test groups of questions, in points"
     names = {name: f"{name}, above {number(margin, 1)}" for name, margin in frame["margin"].items()}
     lines = frame.rename(index=names)
     return compare(lines, name="judged", caption=caption, ours="change", paper=False)
@@ -197,7 +196,7 @@ def rounds_table(models: Sequence[PageModel]) -> Table:
         "SCI5 with other dummies. Tokens in multiples of the base’s first question on a picture, "
         "by image tokens: black kept; “first” of a picture’s shape, when it is not; “again” of a "
         "further question on the same picture. On test groups: rows answered as SCI5 answers "
-        "them, %, and accuracy less SCI5’s in points, each with a 95 % interval of its own"
+        f"them, %, and accuracy less SCI5’s in points, each with a {INTERVAL} of its own"
     )
     return Table("rounds", pd.DataFrame.from_dict(lines, orient="index"), caption)
 
@@ -215,6 +214,6 @@ def _agreement(subject: Subject, name: str) -> Interval:
     """The share of test rows that a decoded method answers as SCI5 does; of no row otherwise."""
     policy = subject.records.policy_of(named(name)[0]) if name != SHARED else None
     if policy is None:
-        return NOWHERE
+        return NO_DATA
     same = ~differs(*(subject.records.parsed(name) for name in (policy, SCI5.name)))
-    return subject.mean(same, subject.sets("any", SPLIT)["all"].to_numpy())
+    return subject.share(same, subject.sets("any", SPLIT)["all"].to_numpy())

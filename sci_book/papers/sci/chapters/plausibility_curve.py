@@ -18,7 +18,6 @@ from sci_book.papers.sci.chapters.shapes import Frames, Subjects, legend_below, 
 from sci_book.papers.shared.chapters import PAPER, Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
-from sci_book.papers.shared.joint import joint
 from sci_book.papers.shared.sweeps import AT_MOST, outcome, panels
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.metrics import null_outcomes
@@ -60,12 +59,12 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
         rows = sets[subset].to_numpy()
         for name, result, keys in results:
             bound = "" if result.enough(rows) else AT_MOST
-            level = subject.mean(result.as_shown(rows), rows)
+            level = subject.share(result.as_shown(rows), rows)
             known = paper.get((subject.label, *keys, subset))
             lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
         for name, right in nulls.items() if subset != "all" else ():
             answered = rows & np.isfinite(right)
-            lines[f"{subset}: {name}"] = row(subject.mean(right, answered))
+            lines[f"{subset}: {name}"] = row(subject.share(right, answered))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -121,7 +120,7 @@ def margin_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
 def curves(
     subject: Subject, sets: pd.DataFrame, variants: Mapping[tuple[str, float], Method]
 ) -> pd.DataFrame:
-    """Accuracy in % with 95 % intervals, point by point, of variants named (curve, place).
+    """Accuracy in % with intervals, point by point, of variants named (curve, place).
 
     Columns `subset, curve, at, value, low, high, unsettled`; a point of which the records leave
     too many rows open has no value. No line for a subset without rows.
@@ -132,11 +131,9 @@ def curves(
         rows = sets[subset].to_numpy()
         if not rows.any():
             continue
-        columns = np.stack([result.read[rows] for result in outcomes.values()]).astype(float)
-        ends = joint(columns, subject.groups[rows]).pointwise()
-        for (key, result), end in zip(outcomes.items(), ends, strict=True):
+        for key, result in outcomes.items():
             scale = 100 if result.enough(rows) else np.nan
-            values = [scale * value for value in end[:3]]
+            values = subject.share(result.read, rows).times(scale)[:3]
             lines.append([subset, *key, *values, 100 * result.unsettled(rows)])
     names = ["subset", "curve", "at", "value", "low", "high", "unsettled"]
     return pd.DataFrame(lines, columns=names)
@@ -166,7 +163,7 @@ def draw_beta(subjects: Subjects, frames: Frames) -> Figure:
             _draw_panel(ax, frames[subject.name], subset, presets)
             ax.set_title(subset)
             ax.set_xscale("log")
-            ax.set_xlim(1.05, min(BETAS) * 0.95)
+            ax.set_xlim(1.05, min(BETAS) / 1.05)
             ax.set_xticks([1, 0.3, 0.1], ["1", "0.3", "0.1"])
             ax.minorticks_off()
     for ax in axes[-1]:

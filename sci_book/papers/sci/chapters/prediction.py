@@ -23,11 +23,10 @@ from sci_book.papers.sci.chapters.shapes import Subjects, points
 from sci_book.papers.shared.chapters import gain
 from sci_book.papers.shared.figures import WIDTH, model_colours
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, interval, number, with_ends
 from sci_book.results.statistics import Interval, least_squares, one_more, over_trainings
 
 OPPONENT = "VCD"
-LEVEL = 0.95
 
 
 def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
@@ -59,14 +58,14 @@ def lacks(unmet: Mapping[str, str]) -> str:
 def predict(known: pd.DataFrame, share: float) -> Interval:
     """SCI5 − VCD on BS in points for a new model with this share of B; NaN below two trainings.
 
-    The mean over trainings and the interval in which one more of them would lie with 95 %
+    The mean over trainings and the interval in which one more of them would lie
     (Student's t, as if trainings were drawn like the new model: they are not, and a real model may
     well lie outside).
     """
     values = (share * known["B"] + (1 - share) * known["rest"]).to_numpy(dtype=float)
     if len(values) < 2:
         return over_trainings(values)
-    return one_more(least_squares([], values), [], LEVEL)
+    return one_more(least_squares([], values), [])
 
 
 def paper_points() -> dict[str, tuple[float, float]]:
@@ -122,7 +121,7 @@ def prediction_table(known: pd.DataFrame, subjects: Subjects) -> Table:
 def _line(share: float, predicted: Interval, measured: str, value: float) -> dict[str, str]:
     return {
         "B, % of BS": number(100 * share),
-        "predicted, 95 % interval": with_ends(*predicted[:3]),
+        f"predicted, {INTERVAL}": with_ends(*predicted[:3]),
         "found": measured,
         "within": MISSING if predicted.n < 2 else "yes" if _inside(predicted, value) else "no",
     }

@@ -18,7 +18,7 @@ from sci_book.papers.sci.chapters.shapes import Subjects, differs, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import SplitBy, Subject, paper_values, row
 from sci_book.papers.shared.lines import table_of
-from sci_book.papers.shared.tables import MISSING, Table
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table
 from sci_book.results.metrics import KINDS
 
 ROUNDS = ("V1", "V2", "V3")
@@ -53,9 +53,9 @@ def shares(subject: Subject, split_by: SplitBy) -> Table:
     lines = {}
     for part, mask in parts.items():
         among = rows & mask
-        spans = {n: subject.mean(moved[n], among) for n in ROUNDS}
+        spans = {n: subject.share(moved[n], among) for n in ROUNDS}
         lines[part] = {"n": f"{among.sum():,}"} | {n: points(span, 1) for n, span in spans.items()}
-    caption = f"Answers that a rewrite changes, {subject.shown}, % of n, with 95 % intervals"
+    caption = f"Answers that a rewrite changes, {subject.shown}, % of n, with {INTERVAL}s"
     return table_of(lines, name=f"changed-{subject.name}", caption=caption)
 
 
@@ -80,7 +80,7 @@ def net_change(subjects: Subjects, split_by: SplitBy) -> pd.DataFrame:
         rows, right = rows_of(subject, split_by), subject.records.correct
         gaps = right(name) - right("base").astype(float)
         paper = less(printed, *((subject.label, one, "all", "Overall") for one in (name, "base")))
-        lines[f"{subject.brief}: {name} − base"] = row(subject.mean(gaps, rows), paper=paper)
+        lines[f"{subject.brief}: {name} − base"] = row(subject.difference(gaps, rows), paper=paper)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

@@ -15,7 +15,7 @@ from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, signed
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import difference
 
 UNKNOWN = "?"
 TYPES = {"mcq": "letters", "yesno": "yes/no"}
@@ -43,7 +43,7 @@ def pulls(subject: Subject, split_by: SplitBy) -> pd.DataFrame:
 
     One line a rewrite and letter: `share` of the changed rows that go there, `uniform`, the share
     if each took any other of its options with equal chance, and their difference `gap` with `low`
-    and `high`, all in percent; `n` changed rows. The intervals of one model are simultaneous.
+    and `high`, all in percent; `n` changed rows.
     """
     rows = rows_of(subject, split_by)
     rows = rows & (subject.records.frame["question_type"] == "mcq").to_numpy()
@@ -54,9 +54,9 @@ def pulls(subject: Subject, split_by: SplitBy) -> pd.DataFrame:
         for answer in _answers(subject, "mcq", after):
             hit = (after == answer).astype(float)
             cases.append((name, answer, hit, chance.get(answer, np.zeros(len(hit))), moved))
-    level, lines = simultaneous_level(0.95, len(cases)), []
+    lines = []
     for name, answer, hit, chance, moved in cases:
-        gap = cluster_bootstrap(hit - chance, subject.groups[moved], level=level)
+        gap = difference(hit - chance, subject.groups[moved])
         means = (values.mean() if gap.n else np.nan for values in (hit, chance))
         lines.append((name, answer, *(100 * x for x in (*means, *gap[:3])), gap.n))
     columns = ["rewrite", "answer", "share", "uniform", "gap", "low", "high", "n"]

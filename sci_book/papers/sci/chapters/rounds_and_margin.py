@@ -14,7 +14,6 @@ import pandas as pd
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, less, paired
 from sci_book.papers.shared.chapters import Subject, finding, paper_values
 from sci_book.papers.shared.tables import Table, plain
-from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import SCI3, SCI5, SCI7, Method
 
 SIZES = (SCI3, SCI5, SCI7)
@@ -57,7 +56,6 @@ def more_rounds(subjects: Subjects, sets: Sets) -> dict[str, pd.DataFrame]:
     rows, stand beside the presets. Intervals are simultaneous over all lines; the claim of each is
     that it is positive.
     """
-    level = simultaneous_level(0.95, len(regimes()) * len(PAIRS) * len(subjects))
     printed, tables = paper_values("table02"), {}
     for subject in subjects:
         rows, lines = sets[subject.name]["BS"].to_numpy(), {}
@@ -67,7 +65,7 @@ def more_rounds(subjects: Subjects, sets: Sets) -> dict[str, pd.DataFrame]:
                 gap = right[pair[0].name] - right[pair[1].name]
                 keys = ((subject.label, method.name, "BS", "Overall") for method in pair)
                 paper = less(printed, *keys) if regime == OWN else None
-                lines[_pair(regime, *pair)] = paired(subject, gap, rows, level=level, paper=paper)
+                lines[_pair(regime, *pair)] = paired(subject, gap, rows, paper=paper)
         tables[subject.name] = pd.DataFrame.from_dict(lines, orient="index")
     return tables
 

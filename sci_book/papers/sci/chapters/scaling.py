@@ -23,9 +23,8 @@ from sci_book.papers.sci.chapters.drbench_tables import (
 )
 from sci_book.papers.sci.chapters.shapes import Frames, Sets, Subjects, by_kind, ends, paired
 from sci_book.papers.shared.chapters import Subject, side
-from sci_book.papers.shared.tables import MISSING, Table, number, plain
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, number, plain
 from sci_book.results.metrics import KINDS, accuracy_table, flips, null_outcomes
-from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import SCI5, Method, sci
 
 MOST = 7  # of each kind
@@ -180,7 +179,7 @@ def ladder_table(frames: Frames, subject: Subject, *, name: str) -> Table:
     columns: dict[tuple[str, str], pd.Series] = {}
     for kind, part in frames.items():
         columns[kind, "%"] = part["value"].map(number)
-        columns[kind, "95 % interval"] = pd.Series(ends(part), part.index)
+        columns[kind, INTERVAL] = pd.Series(ends(part), part.index)
     frame = pd.DataFrame(columns).sort_index().fillna(MISSING)
     frame.index = frame.index.map(in_rounds)
     n = int(part["n"].iloc[0])
@@ -195,13 +194,12 @@ def apart(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     Intervals are simultaneous over the table.
     """
     kinds = [kind for kind in LADDERS if kind != "both"]
-    level = simultaneous_level(0.95, 2 * len(kinds) * len(subjects))
     lines = {}
     for subject, kind in product(subjects, kinds):
         rows, outcomes = sets[subject.name]["BS"].to_numpy(), climb(subject, kind)
         for more, fewer in ((5, min(outcomes)), (max(outcomes), 5)):
             name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
-            lines[name] = paired(subject, outcomes[more] - outcomes[fewer], rows, level=level)
+            lines[name] = paired(subject, outcomes[more] - outcomes[fewer], rows)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

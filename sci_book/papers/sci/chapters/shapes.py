@@ -11,7 +11,14 @@ from matplotlib.figure import Figure
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
-from sci_book.papers.shared.tables import MISSING, Table, interval, side_by_side, with_ends
+from sci_book.papers.shared.tables import (
+    INTERVAL,
+    MISSING,
+    Table,
+    interval,
+    side_by_side,
+    with_ends,
+)
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
@@ -41,7 +48,6 @@ def paired(
     gaps: np.ndarray,
     rows: np.ndarray,
     *,
-    level: float = 0.95,
     paper: float | None = None,
     fit: bool | None = None,
 ) -> dict:
@@ -49,7 +55,7 @@ def paired(
 
     The claim can be judged if the model is `fit`; by default that is asked of the subject.
     """
-    gap = subject.mean(gaps, rows, level)
+    gap = subject.difference(gaps, rows)
     return row(gap, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
 
 
@@ -96,7 +102,7 @@ def by_kind(
     )
     table = side_by_side(printed, here, name=name, caption=caption, ours=ours)
     totals = pd.DataFrame([part.loc["Overall"] for part in lines.values()])
-    table.frame["Overall", "95 % interval"] = ends(totals)
+    table.frame["Overall", INTERVAL] = ends(totals)
     return table
 
 

@@ -29,9 +29,9 @@ from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, number, signed
+from sci_book.papers.shared.tables import INTERVAL, Table, number, signed
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
+from sci_book.results.statistics import Interval, holm, sign_flip_test
 
 NAMES = tuple(method.name for method in METHODS)
 BASELINES = ("TIE", "VCD", "M3ID")
@@ -65,7 +65,7 @@ def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Tabl
     """Every method less the base on every column; for each model the baselines, then SCI.
 
     A star marks a p-value below 0.05 (sign-flip test over question groups), adjusted by Holm over
-    all cells of all models. The intervals are 95 % each.
+    all cells of all models.
     """
     cells: dict[tuple[str, str, str], Interval] = {}
     p = []
@@ -86,7 +86,7 @@ def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Tabl
                 f"{signed(100 * cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
             ]
         caption = (
-            f"{subject.shown}, {', '.join(names)}: points gained on the base, with 95 % intervals; "
+            f"{subject.shown}, {', '.join(names)}: points gained on the base, with {INTERVAL}s; "
             "* p < 0.05 by Holm over all tables"
         )
         frame = pd.DataFrame(text, index=heads)
@@ -100,14 +100,13 @@ def under_settings(subjects: Subjects) -> pd.DataFrame:
     Columns `model`, `conclusion`, `setting` and those of `chapters.row`; intervals simultaneous
     over all lines. The paper's number stands beside the published setting.
     """
-    level = simultaneous_level(0.95, len(subjects) * len(CONCLUSIONS) * len(SETTINGS))
     presets, lines = {preset.name: preset for preset in METHODS}, []
     for subject, (setting, betas) in product(subjects, SETTINGS.items()):
         masks = columns(subject)
         runs = {n: answered(subject, with_beta(presets[n], b)) for n, b in betas.items()}
         runs |= {"base": answered(subject, "base")}
         for method, other, column, claim in CONCLUSIONS:
-            gap = difference(subject, runs, method, other, masks[column], level)
+            gap = difference(subject, runs, method, other, masks[column])
             printed = paper_difference(subject.label, method, other, column)
             name = f"{method} {'>' if claim == 'greater' else '<'} {other}, {column}"
             line = {"model": subject.name, "conclusion": name, "setting": setting}
@@ -146,7 +145,7 @@ def turning(lines: pd.DataFrame, subject: Subject) -> str:
 
 
 def draw_differences(subjects: Subjects, runs: Mapping[str, Runs]) -> Figure:
-    """A panel a model: methods less the base by column, 95 % intervals, the paper's as diamonds."""
+    """A panel a model: methods less the base by column, intervals, the paper's as diamonds."""
     across = min(2, len(subjects))
     down, lines = -(-len(subjects) // across), len(columns(subjects[0]))
     size = (WIDTH, 0.5 + down * (0.9 + 0.47 * lines))

@@ -21,9 +21,9 @@ from sci_book.papers.shared.tables import Table, signed
 from sci_book.results.drbench import split
 from sci_book.results.statistics import (
     Interval,
-    cluster_bootstrap,
-    resample,
-    simultaneous_level,
+    difference,
+    of_sums,
+    share,
     verdict,
 )
 
@@ -32,7 +32,7 @@ _SCORE = "MME score"
 
 
 def scores(
-    subject: Subject, right: np.ndarray, less: np.ndarray | None = None, *, level: float = 0.95
+    subject: Subject, right: np.ndarray, less: np.ndarray | None = None
 ) -> dict[str, Interval]:
     """Every score that the data sets of a model's records have, by its name.
 
@@ -45,15 +45,15 @@ def scores(
     for name, unit in units.items():
         values = unit - others[name] if others else unit
         if name == _SCORE:
-            intervals[name] = _mme_score(values.assign(questions=unit["questions"]), level)
+            intervals[name] = _mme_score(values.assign(questions=unit["questions"]))
         else:
             groups = values.index.get_level_values("group").to_numpy(dtype=object)
-            intervals[name] = cluster_bootstrap(values, groups, level=level)
+            intervals[name] = (difference if others else share)(values, groups)
     return intervals
 
 
 def score_tables(subject: Subject, runs: Runs, methods: Sequence[str]) -> list[Table]:
-    """The scores of some methods with 95 % intervals, a table a benchmark."""
+    """The scores of some methods with intervals, a table a benchmark."""
     lines = pd.DataFrame.from_dict(
         {name: scores(subject, runs[name].right) for name in methods}, orient="index"
     )
@@ -70,16 +70,13 @@ def score_tables(subject: Subject, runs: Runs, methods: Sequence[str]) -> list[T
 def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
     """SCI5, and VCD, less the base in every score, a table a model.
 
-    Claimed is that SCI5 gains. Intervals are simultaneous over the scores and methods of all
-    models.
+    Claimed is that SCI5 gains.
     """
-    count = sum(len(_units(subject, runs[subject.name]["base"].right)) for subject in subjects)
-    level = simultaneous_level(0.95, len(COMPARED) * count)
     tables = []
     for subject in subjects:
         mine, cells = runs[subject.name], {}
         for name in COMPARED:
-            gaps = scores(subject, mine[name].right, mine["base"].right, level=level)
+            gaps = scores(subject, mine[name].right, mine["base"].right)
             here, top = gaps.values(), f"{name} − base"
             cells["", "n"] = [f"{gap.n:,}" for gap in here]
             cells[top, "points"] = [signed(100 * gap.estimate) for gap in here]
@@ -87,7 +84,7 @@ def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
             if name == "SCI5":
                 words = [verdict(gap) if subject.fit else "not comparable" for gap in here]
                 cells[top, "verdict"] = words
-        caption = f"{subject.shown}: gains in the data sets' own scores; intervals simultaneous"
+        caption = f"{subject.shown}: gains in the data sets' own scores"
         frame = pd.DataFrame(cells, index=list(gaps))
         tables.append(Table(f"{subject.name}-score-gains", frame, caption))
     return tables
@@ -132,15 +129,13 @@ def _whole(groups: SeriesGroupBy) -> pd.DataFrame:
     return frame[frame["size"] == frame["count"]]
 
 
-def _mme_score(pictures: pd.DataFrame, level: float) -> Interval:
-    """acc + acc+ summed over categories; draws of pictures that miss a category are left out."""
+def _mme_score(pictures: pd.DataFrame) -> Interval:
+    """acc + acc+ summed over categories; pictures are the groups."""
     category, group = (pictures.index.get_level_values(name) for name in ("category", "group"))
     inside = pd.get_dummies(category).to_numpy(dtype=float).T
     counted = pictures[["right", "questions", "both"]].to_numpy(dtype=float).T
     quantities = np.stack([*counted, np.ones(len(pictures))])[:, None] * inside
-    return resample(
-        quantities.reshape(-1, len(pictures)), group.to_numpy(dtype=object), _score, level=level
-    )
+    return of_sums(quantities.reshape(-1, len(pictures)), group.to_numpy(dtype=object), _score)
 
 
 def _score(sums: np.ndarray) -> np.ndarray | np.floating:

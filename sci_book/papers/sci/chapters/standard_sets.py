@@ -21,7 +21,7 @@ from sci_book.papers.sci.chapters.drbench_tables import INPUTS
 from sci_book.papers.sci.chapters.shapes import Subjects, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, side
-from sci_book.papers.shared.tables import Table, interval, number, plain, signed
+from sci_book.papers.shared.tables import INTERVAL, Table, interval, number, plain, signed
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval
@@ -121,11 +121,9 @@ def column_of(dataset: str) -> str:
     return dataset
 
 
-def difference(
-    subject: Subject, runs: Runs, method: str, other: str, rows: np.ndarray, level: float = 0.95
-) -> Interval:
+def difference(subject: Subject, runs: Runs, method: str, other: str, rows: np.ndarray) -> Interval:
     """One method less another on some rows, row by row; a share of the rows."""
-    return subject.mean(runs[method].right - runs[other].right, rows, level)
+    return subject.difference(runs[method].right - runs[other].right, rows)
 
 
 @cache
@@ -167,10 +165,10 @@ def accuracy_tables(subject: Subject, runs: Runs, beta: float) -> list[Table]:
                 number(printed.get((subject.label, name, head))) for name in runs
             ]
             cells[top, side([subject])] = [
-                points(subject.mean(run.right, rows)) for run in runs.values()
+                points(subject.share(run.right, rows)) for run in runs.values()
             ]
         caption = (
-            f"{subject.shown}, {', '.join(part)}: accuracy on test rows in % with 95 % intervals; "
+            f"{subject.shown}, {', '.join(part)}: accuracy on test rows in % with {INTERVAL}s; "
             f"methods at β = {beta:g}"
         )
         name = "-".join([subject.name, f"{100 * beta:.0f}", *part])
@@ -184,13 +182,13 @@ def one_round_table(subject: Subject, runs: Runs, beta: float) -> Table:
     masks, names = columns(subject), [name for name in runs if name != "base"]
     for kind in KINDS:
         rows = masks[kind]
-        levels = [subject.mean(runs[name].right, rows) for name in names]
+        levels = [subject.share(runs[name].right, rows) for name in names]
         gaps = [difference(subject, runs, name, "base", rows) for name in names]
         cells[kind, "%"] = [number(100 * level.estimate) for level in levels]
         cells[kind, "− base"] = [f"{signed(100 * gap.estimate)} {ends(gap)}" for gap in gaps]
     caption = (
         f"{subject.shown}: SCI with the original and one counterfactual round, β = {beta:g}; "
-        "accuracy in %, then the difference to the base in points with its 95 % interval"
+        f"accuracy in %, then the difference to the base in points with its {INTERVAL}"
     )
     return Table(f"{subject.name}-one-round", pd.DataFrame(cells, index=names), caption)
 

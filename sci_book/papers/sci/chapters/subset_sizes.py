@@ -24,7 +24,7 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import NOWHERE, simultaneous_level
+from sci_book.results.statistics import NO_DATA
 
 COUNTED = ("B", "S", "BS", "overlap")
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
@@ -51,7 +51,7 @@ def sizes(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
         lines[f"{subset}, {kind}"] = {
             "rows": int((mask & among).sum()),
             "paper rows": count,
-            **row(subject.mean(mask, among), paper=percent),
+            **row(subject.share(mask, among), paper=percent),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -82,14 +82,14 @@ def statements(
         f"B − S, {one}": ((one, "B"), (one, "S"), "greater"),
         f"S, {other} − {one}": ((other, "S"), (one, "S"), "greater"),
     }
-    level, lines = simultaneous_level(0.95, len(claims)), {}
+    lines = {}
     for text, ((first, mine), (second, theirs), claim) in claims.items():
-        pair, gap = [labelled(subjects, name) for name in (first, second)], NOWHERE
+        pair, gap = [labelled(subjects, name) for name in (first, second)], NO_DATA
         if None not in pair:
             sets = [subject.sets(quantifier, split_by) for subject in pair]
             among = (sets[0]["all"] & sets[1]["all"]).to_numpy()
             values = sets[0][mine].to_numpy(dtype=float) - sets[1][theirs].to_numpy(dtype=float)
-            gap = pair[0].mean(values, among, level)
+            gap = pair[0].difference(values, among)
         lines[text] = row(gap, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
 

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.joint import Joint, joint
 from sci_book.papers.shared.sweeps import UNSETTLED, outcome
+from sci_book.results.statistics import difference
 from sci_core.methods import SCI5, Method
 
 STEP = sqrt(2)
@@ -115,16 +115,10 @@ def sweep(subject: Subject) -> Grid:
     return Grid(points, places, right, unsettled, subject.groups[ok])
 
 
-def resampled(grid: Grid) -> Joint:
-    """All places of a grid resampled together."""
-    return joint(grid.right, grid.groups)
-
-
-def near_best(grid: Grid, draws: Joint) -> np.ndarray:
-    """[places] whether the 95 % interval of the best less the place reaches zero; no row: none."""
-    behind = draws.draws[:, [grid.best]] - draws.draws
-    with np.errstate(invalid="ignore"):
-        return (np.quantile(behind, 0.025, axis=0) <= 0) & grid.allowed
+def near_best(grid: Grid) -> np.ndarray:
+    """[places] whether the interval of the best less the place reaches zero; no row: none."""
+    behind = [difference(grid.right[grid.best] - right, grid.groups).low for right in grid.right]
+    return (np.array(behind) <= 0) & grid.allowed
 
 
 class Curse(NamedTuple):

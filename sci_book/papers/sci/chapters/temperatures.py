@@ -29,11 +29,10 @@ from sci_book.papers.sci.chapters.temperature_grid import (
 from sci_book.papers.shared.chapters import PAPER, Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import colour
-from sci_book.papers.shared.joint import Joint
 from sci_book.papers.shared.sweeps import AT_MOST, Outcome, beside_paper, outcome, panels
 from sci_book.papers.shared.tables import Table, number, with_ends
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import difference, share
 from sci_core.methods import BASE, SCI5, Method
 
 SUBSET = "BS"
@@ -87,11 +86,12 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     return numbers
 
 
-def summary(grid: Grid, draws: Joint) -> dict[str, str]:
+def summary(grid: Grid) -> dict[str, str]:
     """Where the preset stands among all points, one line a fact."""
     values, best = grid.accuracies, grid.best
-    curse, near, method = winners_curse(grid), near_best(grid, draws), grid.method(best)
-    ahead = cluster_bootstrap(100 * (grid.right[best] - grid.right[0]), grid.groups)
+    error = share(grid.right[0], grid.groups).error
+    curse, near, method = winners_curse(grid), near_best(grid), grid.method(best)
+    ahead = difference(grid.right[best] - grid.right[0], grid.groups).times(100)
     with np.errstate(invalid="ignore"):
         better = grid.counts(values > values[0])
     return {
@@ -102,7 +102,7 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
         "best": f"{number(values[best])} %",
         "at": f"τ1 = {method.tau1:.3g}, τ2 = {method.tau2:.2g}, β = {method.beta:.2g}",
         "preset": f"{number(values[0])} %",
-        "standard error of a point": f"{number(100 * draws.errors[0])} points",
+        "standard error of a point": f"{number(100 * error)} points",
         "points better than the preset": f"{better:,}",
         "best − preset": f"{with_ends(*ahead[:3])} points",
         "points within noise of the best": f"{grid.counts(near):,}",
@@ -124,7 +124,7 @@ def on_test(subjects: Subjects, sets: Sets, grids: Mapping[str, Grid]) -> pd.Dat
     for subject in subjects:
         rows = sets[subject.name][SUBSET].to_numpy()
         for name, result in chosen_and_preset(subject, grids[subject.name]).items():
-            lines[f"{subject.brief}: {name}"] = row(subject.mean(result.as_shown(rows), rows))
+            lines[f"{subject.brief}: {name}"] = row(subject.share(result.as_shown(rows), rows))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -140,7 +140,7 @@ def reading(grid: Grid, subject: Subject) -> str:
     )
 
 
-def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str, Joint]) -> Figure:
+def draw_grids(subjects: Subjects, grids: Mapping[str, Grid]) -> Figure:
     """A panel a model: every place of the grid, its accuracy against the preset's, in points.
 
     Dots mark places within noise of the best; crossed places are those that the records leave
@@ -163,7 +163,7 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
             extent=(left, left + image.shape[1], low, low + image.shape[0]),
         )  # fmt: skip
         for mask, mark, size, shade, label in (
-            (near_best(grid, draws[subject.name]), ".", 2.5, MARK, "within noise of the best"),
+            (near_best(grid), ".", 2.5, MARK, "within noise of the best"),
             (~grid.allowed, "x", 2.5, UNSETTLED_MARK, "left open by the records"),
         ):
             ax.plot(weight[mask], edge[mask], mark, color=shade, markersize=size, label=label)

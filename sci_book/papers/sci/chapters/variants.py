@@ -22,7 +22,6 @@ from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.extended import extended, on_rows_of
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records
-from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
@@ -128,23 +127,22 @@ def evaluated(
     folder: str | Path,
     quantifier: Quantifier,
     split_by: SplitBy,
-    claims: int = len(CONCLUSIONS),
 ) -> list[Evaluated]:
     """Every variant of one model; those without records have no row.
 
     The folder is that of the extended records (`papers.shared.extended`), quantifier and split are
-    the default's. Intervals of one variant are simultaneous over so many `claims`.
+    the default's.
     """
-    level, reading = simultaneous_level(0.95, claims), (quantifier, split_by)
+    reading = (quantifier, split_by)
     default, *others = variants(*reading)
     recorded, sets = _outcomes(subject, default), _sets(subject, default, reading)
-    reference = conclusions(subject, sets, recorded, level, printed=reading == ("any", "rows"))
+    reference = conclusions(subject, sets, recorded, printed=reading == ("any", "rows"))
     results = [Evaluated(default, reference, reference)]
     replayed = cache(subject.replay.answers)  # several variants share a method
     parts: dict[str, pd.DataFrame] = {}
     for variant in others:
         if variant.source:
-            results.append(_elsewhere(subject, folder, variant, reading, level, parts))
+            results.append(_elsewhere(subject, folder, variant, reading, parts))
             continue
         changed = {method.name: variant.change(method) for method in METHODS}
         changed = {name: new for name, new in changed.items() if new not in METHODS}
@@ -158,7 +156,7 @@ def evaluated(
         if variant.scoring == "prefix":
             right = {name: by_prefix(subject.records, name) for name in right}
         only = set(changed) or None  # no change of a method: one of rows or of scores
-        lines = conclusions(subject, _sets(subject, variant, reading), right, level, only=only)
+        lines = conclusions(subject, _sets(subject, variant, reading), right, only=only)
         lines = lines.combine_first(reference.assign(paper=np.nan)).loc[reference.index]
         least = pd.DataFrame(shares).min().to_dict()
         results.append(Evaluated(variant, lines[reference.columns], reference, **least))
@@ -169,14 +167,13 @@ def conclusions(
     subject: Subject,
     sets: pd.DataFrame,
     right: Outcomes,
-    level: float,
     *,
     printed: bool = False,
     only: set[str] | None = None,
 ) -> pd.DataFrame:
     """The paired differences in points, as rows of `tables.compare`; each is claimed positive.
 
-    Each interval covers with `level`; the paper's numbers stand beside if `printed`. A conclusion
+    The paper's numbers stand beside if `printed`. A conclusion
     must be about one of the methods `only`, if some are named.
     """
     lines = {}
@@ -184,7 +181,7 @@ def conclusions(
         if only is None or only & {method, other}:
             gap, rows = right[method] - right[other], sets[subset].to_numpy()
             paper = paper_gap(subject, method, other, subset) if printed else None
-            line = paired(subject, gap, rows, level=level, paper=paper)
+            line = paired(subject, gap, rows, paper=paper)
             lines[f"{method} − {other}, {subset}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -216,7 +213,6 @@ def _elsewhere(
     folder: str | Path,
     variant: Variant,
     reading: tuple[Quantifier, SplitBy],
-    level: float,
     parts: dict[str, pd.DataFrame],
 ) -> Evaluated:
     """A variant with records of its own; the default on its rows is the reference.
@@ -228,7 +224,7 @@ def _elsewhere(
     default = Variant(DEFAULT)
     if other is None:
         sets = _sets(subject, variant, reading) & False
-        nothing = conclusions(subject, sets, _outcomes(subject, default), level)
+        nothing = conclusions(subject, sets, _outcomes(subject, default))
         return Evaluated(variant, nothing, nothing)
     here = on_rows_of(subject, other)
     sets = _sets(here, variant, reading)
@@ -236,7 +232,7 @@ def _elsewhere(
     both = (here.records.ok & other.records.ok)[:, None]
     rows = f"{other.records.stamp['rows']} {hash(both.tobytes())}"
     if rows not in parts:
-        parts[rows] = conclusions(here, sets & both, _outcomes(here, default), level)
+        parts[rows] = conclusions(here, sets & both, _outcomes(here, default))
     own = _sets(other, variant, reading) if variant.own_sets else sets
     right = _outcomes(other, variant)
-    return Evaluated(variant, conclusions(other, own & both, right, level), parts[rows])
+    return Evaluated(variant, conclusions(other, own & both, right), parts[rows])

@@ -23,7 +23,7 @@ from sci_book.papers.shared.figures import WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import flips
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.results.statistics import NO_DATA, Interval, of_sums
 from sci_core.methods import METHODS, SCI5
 
 OPPONENTS = ("base", "VCD", "TIE")
@@ -59,9 +59,9 @@ def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
     rows = sets["BS"].to_numpy()
     values, inside = gaps(subject, opponent)[rows], sets["B"].to_numpy(dtype=float)[rows]
     if not 0 < inside.sum() < len(inside):
-        return NOWHERE
+        return NO_DATA
     columns = np.stack([values * inside, inside, values * (1 - inside), 1 - inside])
-    return resample(
+    return of_sums(
         columns,
         subject.groups[rows],
         lambda sums: share * sums[0] / sums[1] + (1 - share) * sums[2] / sums[3],
@@ -70,7 +70,8 @@ def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
 
 def on(subject: Subject, opponent: str, subset: str) -> Interval:
     """SCI5's gain over another method on a subset of the model's test rows."""
-    return subject.mean(gaps(subject, opponent), subject.sets("any", "rows")[subset].to_numpy())
+    rows = subject.sets("any", "rows")[subset].to_numpy()
+    return subject.difference(gaps(subject, opponent), rows)
 
 
 def mix_table(subject: Subject) -> Table:
@@ -193,7 +194,7 @@ def without(subject: Subject) -> dict[str, dict[str, Interval]]:
     for name in SCI5.rounds[1:]:
         rest = components.combination([other for other in SCI5.rounds[1:] if other != name])
         gap = subject.right(SCI5) - subject.right(rest)
-        worth[name] = {part: subject.mean(gap, sets[part].to_numpy()) for part in PARTS}
+        worth[name] = {part: subject.difference(gap, sets[part].to_numpy()) for part in PARTS}
     return worth
 
 

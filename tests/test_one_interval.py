@@ -1,0 +1,60 @@
+"""A number has one interval in the whole book: one module makes them, one place holds the level."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sci_book.resources import ROOT
+
+HOME = ROOT / "sci_book" / "results" / "statistics.py"
+LEVELS = re.compile(r"\b0\.95\b|\b0\.975\b|\b0\.025\b|\b95 %")
+NO_LEVEL = {"frontier.py": "BETAS", "audit.py": "printed"}  # β goes to 0.95; the papers print some
+CODE = [
+    path
+    for folder in ("sci_core", "sci_book", "notebooks")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if "pocket" not in path.parts and path != HOME
+]
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of code, without comments and the prose of pages."""
+    return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+def test_the_level_stands_in_one_place():
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in CODE
+        for line in lines(path)
+        if LEVELS.search(line) and NO_LEVEL.get(path.name, "\0") not in line
+    ]
+    assert not found
+    assert len(LEVELS.findall(HOME.read_text("utf-8"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "elsewhere"),
+    [
+        # The paper's own Wald; quartiles of time; numbers without ends.
+        (
+            "Interval(",
+            {
+                "01_pocket_world.py",
+                "negation.py",
+                "time_measures.py",
+                "nonrobust_share.py",
+                "ranking.py",
+            },
+        ),
+        # Bounds of open rows; too few originals; what holds by construction.
+        ("_replace(low=", {"sweeps.py", "answers.py", "ledger.py"}),
+        ("nanquantile(", set()),
+        ("percentile(", set()),
+    ],
+)
+def test_one_module_makes_intervals(made, elsewhere):
+    call = re.compile(rf"(?<![A-Za-z]){re.escape(made)}")
+    found = {path.name for path in CODE if any(map(call.search, lines(path)))}
+    assert found <= elsewhere
