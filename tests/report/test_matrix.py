@@ -163,7 +163,7 @@ def fit(subjects, monkeypatch):
 def cell(low, high, better="greater", paper="sci"):
     probe = matrix.Probe(paper, "x", "results", "difference", {"methods": []}, better)
     change = Interval((low + high) / 2, low, high, 10, 10)
-    part = Part("x", lambda level: change)
+    part = Part("x", lambda: change)
     return matrix.Cell(probe, "x", "mine", "mine", 0, "SCI5", part, change)
 
 
