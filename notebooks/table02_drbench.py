@@ -36,7 +36,7 @@ Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
-right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject) for subject in subjects}
 figures.show(
     drbench_tables.draw_differences(subjects, sets, right),
     "What each method changes on each subset, here (full) and in the paper (open): to the left of "

@@ -60,7 +60,7 @@ for subject in cross_model.left_out(subjects):
 # %% tags=["hide-input"]
 ours = chapters.side(subjects)
 sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
-right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject) for subject in subjects}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]

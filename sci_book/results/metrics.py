@@ -18,6 +18,7 @@ from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, mean
 
 KINDS = ("MCQ", "Others", "Overall")
+NULLS = ("runner-up", "uniform other")
 _SHOWN = Interval._fields[:5]
 
 
@@ -138,4 +139,4 @@ def null_outcomes(records: Records) -> dict[str, np.ndarray]:
     truth = records.frame["truth"].to_numpy(dtype=object)
     known = records.ok & bool(len(records.nodes.row))
     second = np.where(known, runner_up(records) == truth, np.nan)
-    return {"runner-up": second, "uniform other": uniform_other(records)}
+    return dict(zip(NULLS, (second, uniform_other(records)), strict=True))

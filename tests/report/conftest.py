@@ -43,7 +43,7 @@ def sets(pair):
 
 @pytest.fixture(scope="session")
 def right(pair):
-    return {each.name: drbench_tables.outcomes(each.records) for each in pair}
+    return {each.name: drbench_tables.outcomes(each) for each in pair}
 
 
 @pytest.fixture(scope="session")

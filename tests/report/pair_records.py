@@ -1,14 +1,18 @@
 """Records of two models with drawn answers, small enough to be counted by hand."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.results.records import Records, build_table
+from sci_book.run.method_sets import STANDARD_METHODS
 from tests.report.made_up import TOKENS
 from tests.rows import answers, first_node, sample
 
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
 METHODS = list(drbench_tables.METHODS)
+NAMED = {method.name: method for method in STANDARD_METHODS}
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")
 
@@ -37,7 +41,8 @@ def records_of(model, rows=120, seed=0, digest="same"):
         built.append(row)
     stamp = {
         "schema": 1, "model": model, "revision": "r", "rounds": ROUNDS, "rows": digest,
-        "methods": [{"name": name} for name in METHODS], "datasets": {"x": "sum"}, "eos": [9],
+        "methods": [asdict(NAMED[name]) for name in METHODS],
+        "datasets": {"x": "sum"}, "eos": [9],
     }  # fmt: skip
     pieces = {token: text for text, token in TOKENS.items()}
     return Records(build_table(built, [*ROUNDS, *METHODS]), stamp, pieces)

@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 def read(folder, *names):
     subjects = chapters.subjects(list(names), folder)
     sets = {each.name: each.sets("any", "rows") for each in subjects}
-    right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
+    right = {each.name: drbench_tables.outcomes(each) for each in subjects}
     return subjects, sets, right
 
 

@@ -9,6 +9,7 @@ import pytest
 from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
 from sci_book.results.records import write_records
+from sci_core.methods import METHODS
 from tests.report.drawn_records import drawn_records
 from tests.report.pair_records import QWEN
 
@@ -134,3 +135,21 @@ def test_the_books_own_records_are_whole():
     assert "rows" not in chapters.stamp_of([whole]).frame.index
     few = replace(whole, records=whole.records.take(np.arange(52)))
     assert chapters.stamp_of([few]).frame[""]["rows"].startswith("pocket_mmbench_en: 52 of 4,876")
+
+
+def test_a_method_is_looked_up_by_its_fields_and_not_by_its_name(pair):
+    """Records whose policy "VCD" ran at another β are no answer to what VCD would have said."""
+    records = pair[0].records
+    np.testing.assert_array_equal(
+        drbench_tables.outcomes(pair[0])["VCD"], pair[0].right(METHODS["VCD"])
+    )
+    other = [{**each, "beta": 0.1} if each["name"] == "VCD" else each
+             for each in records.stamp["methods"]]  # fmt: skip
+    stamp = {**records.stamp, "methods": other, "max_new_tokens": 1}
+    renamed = pair[0].with_records(replace(records, stamp=stamp))
+    found, asked = drbench_tables.outcomes(renamed)["VCD"], renamed.right(METHODS["VCD"])
+    np.testing.assert_array_equal(found, asked)
+    np.testing.assert_array_equal(asked, renamed.replay.right(METHODS["VCD"]))
+    np.testing.assert_array_equal(
+        renamed.right(replace(METHODS["VCD"], beta=0.1)), pair[0].right(METHODS["VCD"])
+    )

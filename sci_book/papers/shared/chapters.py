@@ -23,6 +23,7 @@ from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, 
 from sci_book.resources import PAPER
 from sci_book.results import places
 from sci_book.results.drbench import Quantifier, split, subsets
+from sci_book.results.metrics import NULLS, null_outcomes
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
@@ -129,22 +130,42 @@ class Subject:
         """The records made ready for methods that were not decoded."""
         return Replay(self.records)
 
-    def right(self, method: Method) -> np.ndarray:
+    def answers(self, method: Method | str) -> pd.DataFrame:
+        """The `answer` of every row, None where unknown, and whether it is `known`.
+
+        A method is looked up by its fields, whatever its name: as decoded, if the records hold it;
+        otherwise replayed, what they leave open read off the first token and not `known`
+        (`sweeps.outcome` bounds it). A string names one round, asked alone, or "base".
+        """
+        if method not in self._answers:
+            policy = method if isinstance(method, str) else self.records.policy_of(method)
+            if policy is None:
+                found = self.replay.answers(method)[["answer", "known"]]
+            else:
+                parsed = self.records.parsed(policy)
+                found = pd.DataFrame({"answer": pd.Series(parsed, dtype=object), "known": True})
+            self._answers[method] = found
+        return self._answers[method]
+
+    def right(self, method: Method | str) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
 
-        As decoded, if the records hold the method; otherwise replayed, what they leave open read
-        off the first token (`sweeps.outcome` bounds it).
+        The method as in `answers`, or one of `metrics.null_outcomes` by its name.
         """
+        if method in NULLS and method not in self._right:
+            self._right.update(null_outcomes(self.records))
         if method not in self._right:
-            policy, records = self.records.policy_of(method), self.records
-            if policy is None:
-                self._right[method] = self.replay.right(method)
-            else:
-                self._right[method] = np.where(records.ok, records.correct(policy), np.nan)
+            said = self.answers(method)["answer"].to_numpy(dtype=object)
+            hits = said == self.records.frame["truth"].to_numpy(dtype=object)
+            self._right[method] = np.where(self.records.ok, hits, np.nan)
         return self._right[method]
 
     @cached_property
-    def _right(self) -> dict[Method, np.ndarray]:
+    def _answers(self) -> dict[Method | str, pd.DataFrame]:
+        return {}
+
+    @cached_property
+    def _right(self) -> dict[Method | str, np.ndarray]:
         return {}
 
     def share(self, outcomes: np.ndarray, rows: np.ndarray) -> Interval:

@@ -18,12 +18,10 @@ import pandas as pd
 from sci_book.papers.shared.chapters import Subject, labelled
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
-from sci_book.results.metrics import KINDS, null_outcomes
+from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, Sample
 from sci_core.methods import BASE, METHODS, Method, sci
 
-RUNNER_UP = "runner-up"
-"""A method without merit: what the base holds for second best (`metrics.runner_up`)."""
 MethodName = str | Mapping[str, Any]
 """A preset or a round by name, or the arguments of `sci` and fields to replace."""
 
@@ -84,20 +82,11 @@ class Evidence:
 
     def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""
-        subject, rule = subject or self.subject, method_of(method)
-        if isinstance(rule, Method):
-            return subject.right(rule)
-        if rule == RUNNER_UP:
-            return null_outcomes(subject.records)[RUNNER_UP]
-        return np.where(subject.records.ok, subject.records.correct(rule), np.nan)
+        return (subject or self.subject).right(method_of(method))
 
     def answers(self, method: MethodName) -> np.ndarray:
         """The parsed answer of every row, None where unknown."""
-        rule, records = method_of(method), self.subject.records
-        policy = records.policy_of(rule) if isinstance(rule, Method) else rule
-        if policy is not None:
-            return records.parsed(policy)
-        return self.subject.replay.answers(rule)["answer"].to_numpy(dtype=object)
+        return self.subject.answers(method_of(method))["answer"].to_numpy(dtype=object)
 
     def settles(self, methods: Sequence[MethodName], rows: np.ndarray) -> bool:
         """Whether the records settle enough of these rows for every method (`sweeps.UNSETTLED`)."""

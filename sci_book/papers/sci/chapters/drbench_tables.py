@@ -31,12 +31,13 @@ from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_value
 from sci_book.papers.shared.figures import WIDTH, estimates
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import INTERVAL, Table, compare, number, p_value, plain
-from sci_book.results.metrics import KINDS, Flips, flips, null_outcomes
-from sci_book.results.records import Records
+from sci_book.results.metrics import KINDS, NULLS, Flips, flips
 from sci_book.results.statistics import holm, mcnemar, sign_flip_test
+from sci_book.run.method_sets import STANDARD_METHODS
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
+_NAMED = {method.name: method for method in STANDARD_METHODS}
 DRAWN = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 SHOWN_AS = {"M3ID generated clock": "M3ID, own clock"}  # short enough for a column of labels
 PAPER_SUBSETS = ("B", "S", "BS", "S∖B")
@@ -54,14 +55,11 @@ HEADLINE: Claim = ("SCI5", "VCD", "BS")
 Outcomes = Mapping[str, np.ndarray]
 
 
-def outcomes(records: Records) -> dict[str, np.ndarray]:
-    """By method, 1 or 0 for a right or wrong answer, NaN for a sample with an error.
-
-    The base, each counterfactual input alone, the decoding methods, and `null_outcomes`.
-    """
-    right = {name: records.correct(name) for name in ("base", *INPUTS, *METHODS)}
-    scored = {name: np.where(records.ok, outcome, np.nan) for name, outcome in right.items()}
-    return scored | null_outcomes(records)
+def outcomes(subject: Subject) -> dict[str, np.ndarray]:
+    """By name, `Subject.right` of the base, of each counterfactual input alone, of the decoding
+    methods with the paper's constants, and of the nulls."""
+    names = ("base", *INPUTS, *METHODS, *NULLS)
+    return {name: subject.right(_NAMED.get(name, name)) for name in names}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -16,6 +17,7 @@ from sci_book.papers.shared.chapters import Subject, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, model_colours
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed
+from sci_core.methods import METHODS
 
 SUBSETS = ("B", "S", "S∖B", "BS", "all")
 OPPONENTS = ("VCD", "base")
@@ -34,14 +36,14 @@ def effects(subjects: Subjects) -> pd.DataFrame:
     for subject in subjects:
         sets, table10 = subject.sets("any", "rows"), paper_values("table10")
         cases = [*product(OPPONENTS, SUBSETS)]
-        cases += [RIVAL] if RIVAL[0] in subject.records.policies else []
+        cases += [RIVAL] if subject.records.policy_of(METHODS[RIVAL[0]]) else []
         for other, subset in cases:
             names = ["SCI5", other]
             paper = drbench_tables.paper_gap(subject, *names, subset)
             if subset == "all":
                 paper = less(table10, *((subject.label, name, "all", "Overall") for name in names))
-                names = [name if name == "base" else f"{name} beta={BETA}" for name in names]
-            ours, theirs = (subject.records.correct(name).astype(float) for name in names)
+            beta = {"beta": BETA} if subset == "all" else {}
+            ours, theirs = (subject.right(replace(METHODS[name], **beta)) for name in names)
             rows = sets[subset].to_numpy()
             line = paired(subject, ours - theirs, rows, paper=paper)
             lines[subject.name, other, subset] = line

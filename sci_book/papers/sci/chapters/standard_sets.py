@@ -74,18 +74,10 @@ def with_beta(method: Method, beta: float) -> Method:
 
 
 def answered(subject: Subject, method: str | Method) -> Answered:
-    """A recorded policy by its name; a method as recorded, or else recomputed from the rounds."""
-    records, name = subject.records, method if isinstance(method, str) else method.name
-    unsettled = np.zeros(len(records.frame), dtype=bool)
-    if isinstance(method, str) or name in records.policies:
-        parsed = records.parsed(name)
-    else:
-        frame = subject.replay.answers(method)
-        parsed, unsettled = frame["answer"].to_numpy(dtype=object), ~frame["known"].to_numpy()
-    truth = records.frame["truth"].to_numpy(dtype=object)
-    right = np.where(records.ok, (parsed == truth).astype(float), np.nan)
-    unknown = np.array([answer is None for answer in parsed], dtype=bool)
-    return Answered(right, unknown & records.ok, unsettled & records.ok)
+    """What became of a method, or of a round alone (`Subject.answers`)."""
+    said, ok = subject.answers(method), subject.records.ok
+    unknown = np.array([answer is None for answer in said["answer"]], dtype=bool)
+    return Answered(subject.right(method), unknown & ok, ~said["known"].to_numpy() & ok)
 
 
 def outcomes(subject: Subject, beta: float, inputs: Sequence[str] = INPUTS) -> dict[str, Answered]:

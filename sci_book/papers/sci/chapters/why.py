@@ -24,7 +24,7 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import flips
 from sci_book.results.statistics import NO_DATA, Interval, of_sums
-from sci_core.methods import METHODS, SCI5
+from sci_core.methods import METHODS, SCI5, Method
 
 OPPONENTS = ("base", "VCD", "TIE")
 PARTS = ("B", "S∖B", "BS", "all")
@@ -224,7 +224,9 @@ def answer(subject: Subject) -> str:
 def _on_the_rest(subject: Subject) -> str:
     """What becomes of the base's answers on S∖B, in a sentence."""
     rows = _rest(subject)
-    base, sci5, vcd = (subject.records.correct(name)[rows] for name in ("original", "SCI5", "VCD"))
+    base, sci5, vcd = (
+        subject.right(method)[rows] == 1 for method in ("base", SCI5, METHODS["VCD"])
+    )
     return (
         f"On S∖B the base is right on {number(100 * base.mean(), 1)} % of {len(base):,} rows: SCI5 "
         f"spoils {(base & ~sci5).sum():,} right answers and mends {(sci5 & ~base).sum():,} wrong "
@@ -251,13 +253,13 @@ def spoilt(subject: Subject) -> pd.DataFrame:
     """
     records, rows, lines = subject.records, _rest(subject), {}
     base = records.correct("original")
-    others = [name for name in WORDLESS if name in records.policies]
+    others = [name for name in WORDLESS if records.policy_of(METHODS[name])]
     methods = {name: METHODS[name] for name in ("SCI5", *others)}
     methods |= {name: replace(SCI5, name=name, textual=(), tau1=tau1)
                 for name, tau1 in DUMMIES.items()}  # fmt: skip
     lost = {name: rows & base & (subject.right(method) != 1) for name, method in methods.items()}
-    taken = {name: gone & _as_reworded(subject, name) for name, gone in lost.items()
-             if name in records.policies}  # fmt: skip
+    taken = {name: gone & _as_reworded(subject, methods[name]) for name, gone in lost.items()
+             if records.policy_of(methods[name])}  # fmt: skip
     for name, gone in lost.items():
         n, reworded = int(gone.sum()), taken[name].sum() if name in taken else np.nan
         lines[name] = {
@@ -271,9 +273,9 @@ def spoilt(subject: Subject) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def _as_reworded(subject: Subject, policy: str) -> np.ndarray:
-    """Where a decoded method says what a rewording alone says; an unread answer says nothing."""
-    said = subject.records.parsed(policy)
+def _as_reworded(subject: Subject, method: Method) -> np.ndarray:
+    """Where a method says what a rewording alone says; an unread answer says nothing."""
+    said = subject.answers(method)["answer"].to_numpy(dtype=object)
     same = np.any([said == subject.records.parsed(name) for name in REWRITES], axis=0)
     return same & ~pd.isna(said)
 
