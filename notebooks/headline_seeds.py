@@ -65,9 +65,9 @@ headline.agreement_table(together, frame.groupby("model")["shown"].first())
 # %% [markdown]
 # ## Reading and deviations
 #
-# - A few seeds show whether a sign is an accident of one training. The mean's interval is Student's
-#   over trainings; with three it has two degrees of freedom, and *inconclusive* is to be expected.
-#   With one seed there is nothing to compare.
+# - A few seeds show whether a sign is an accident of one training. Under four there is no interval
+#   over trainings; the verdict is then the word that all of them have, else *inconclusive*. With
+#   one seed there is nothing to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
 #   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were

@@ -243,10 +243,15 @@ class Sample:
     span: tuple[float, float] | None = None
 
     @property
+    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first rows as `measure` takes them: values and ones, and their clusters."""
+        return np.stack([self.values, np.ones(len(self.values))]), self.clusters
+
+    @property
     def interval(self) -> Interval:
         """The estimate with its interval; a sample without rows has none."""
         if self.minus is None:
-            return mean(self.values, self.clusters, span=self.span)
+            return measure([self.columns], ratio, span=self.span)
         return apart((self.values, self.clusters), self.minus)
 
 
@@ -274,24 +279,6 @@ def sign_flip_test(
     # A sum of floats reached in another order may fall short by rounding alone.
     reached = np.abs(totals) >= abs(sums.sum()) - 1e-9 * np.abs(sums).sum()
     return float((1 + reached.sum()) / (1 + replicates))
-
-
-def over_trainings(values: Rows) -> Interval:
-    """The mean of one number a training with Student's interval; no bounds for a single one.
-
-    Of three trainings it has two degrees of freedom and is wide: 2.5 standard deviations each way.
-    """
-    values = np.asarray(values, dtype=float)
-    n = len(values)
-    if n == 0:
-        return NO_DATA
-    middle = float(values.mean())
-    if n == 1:
-        return Interval(middle, np.nan, np.nan, 1, 1)
-    from scipy.stats import t
-
-    wide = float(t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
-    return Interval(middle, middle - wide, middle + wide, n, n)
 
 
 def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:

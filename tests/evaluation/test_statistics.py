@@ -228,15 +228,6 @@ def test_no_rows_are_not_comparable():
     assert statistics.verdict(statistics.mean([], [])) == "not comparable"
 
 
-def test_a_mean_over_trainings_has_students_interval():
-    found = statistics.over_trainings([1.0, 2.0, 3.0])
-    assert found.estimate == 2 and found.n == 3
-    assert found.high - 2 == pytest.approx(4.302652729911275 / np.sqrt(3))  # t, two degrees
-    assert 2 - found.low == pytest.approx(found.high - 2)
-    alone = statistics.over_trainings([1.5])
-    assert alone.estimate == 1.5 and np.isnan(alone.low) and statistics.over_trainings([]).n == 0
-
-
 def test_a_least_squares_line_is_that_of_the_textbook():
     """Student's intervals from (X'X)⁻¹ and the residuals, for a slope and for one more point."""
     rng = np.random.default_rng(4)

@@ -24,7 +24,7 @@ from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, number, plain
-from sci_book.results.statistics import Sample, over_trainings
+from sci_book.results.statistics import FEWEST, Sample, measure, ratio
 
 ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
@@ -68,7 +68,7 @@ def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
         for what, sample in parts.items():
             fit = everyone if ", BS of " in what else subject.fit
             line = row(sample.interval, claim="greater", fit=fit)
-            lines[subject.name, what, seed] = {"shown": subject.shown, **line}
+            lines[subject.name, what, seed] = {"shown": subject.shown, "sample": sample, **line}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "claim", "seed"])
     return frame
@@ -107,10 +107,7 @@ def agreement_table(together: pd.DataFrame, titles: pd.Series) -> Table:
 
 
 def seed_table(frame: pd.DataFrame, model: str) -> Table:
-    """One model: a line a claim; three columns a seed, and three for the mean over trainings.
-
-    The mean's interval is Student's over trainings: two degrees of freedom for three of them.
-    """
+    """One model: a line a claim; three columns a seed, and three for the mean over trainings."""
     part, columns = frame.loc[model], {}
     claims, seeds = part.index.unique("claim"), sorted(part.index.unique("seed"))
     frames = {f"seed {seed}": part.xs(seed, level="seed").reindex(claims) for seed in seeds}
@@ -126,10 +123,18 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
 
 
 def _mean(lines: pd.DataFrame) -> dict:
-    """The mean of one claim's differences over trainings; a single one has no verdict."""
-    mean = over_trainings(lines["reproduced"].dropna())
-    fit = "not comparable" not in set(lines["verdict"])
-    return row(mean, scale=1.0, claim="greater" if mean.n > 1 else None, fit=fit)
+    """One claim over trainings (`statistics.measure`); a single training has no verdict here.
+
+    Where they are too few for an interval, the verdict is the word that all have.
+    """
+    mean = measure([sample.columns for sample in lines["sample"]], ratio)
+    words = set(lines["verdict"])
+    line = row(mean, claim="greater", fit="not comparable" not in words)
+    if len(lines) < 2:
+        return {**line, "verdict": None}
+    if len(lines) < FEWEST and line["verdict"] == "inconclusive":
+        line["verdict"] = words.pop() if len(words) == 1 else "inconclusive"
+    return line
 
 
 def conclusion(together: pd.DataFrame) -> str:

@@ -24,7 +24,7 @@ from sci_book.papers.shared.chapters import gain
 from sci_book.papers.shared.figures import WIDTH, model_colours
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, interval, number, with_ends
-from sci_book.results.statistics import Interval, least_squares, one_more, over_trainings
+from sci_book.results.statistics import NO_DATA, Interval, least_squares, one_more
 
 OPPONENT = "VCD"
 
@@ -64,7 +64,8 @@ def predict(known: pd.DataFrame, share: float) -> Interval:
     """
     values = (share * known["B"] + (1 - share) * known["rest"]).to_numpy(dtype=float)
     if len(values) < 2:
-        return over_trainings(values)
+        middle = float(values.mean()) if len(values) else np.nan
+        return NO_DATA._replace(estimate=middle, n=len(values), clusters=len(values))
     return one_more(least_squares([], values), [])
 
 
