@@ -15,7 +15,7 @@ import pandas as pd
 
 from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, mean
+from sci_book.results.statistics import Interval, share
 
 KINDS = ("MCQ", "Others", "Overall")
 NULLS = ("runner-up", "uniform other")
@@ -73,7 +73,9 @@ def accuracy_table(
             for name in KINDS:
                 mask = subsets[subset].to_numpy() & np.isfinite(outcome)
                 mask &= np.isin(kind, KINDS[:2] if name == "Overall" else name)
-                interval = mean(outcome[mask], group[mask])
+                interval = share(outcome[mask], group[mask])
+                if interval.error == 0:  # as the base on B, which is wrong there by definition
+                    interval = interval._replace(low=np.nan, high=np.nan)
                 shown = interval.times(100)[: len(_SHOWN)]
                 lines.append((method, subset, name, "accuracy", *shown))
     columns = ("method", "subset", "question_type", "metric", *_SHOWN)

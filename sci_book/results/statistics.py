@@ -93,9 +93,10 @@ def measure(
         statistic: a function of the columns' sums over rows.
         smooth: whether a small change of the sums moves it by a small amount; where it does not (a
             maximum, a rank) groups are drawn with replacement.
-        span: the least and greatest value of a row, of a mean. Where all groups are alike they do
-            not tell how unlike others may be: then the interval allows for as many groups at either
-            end as none of so many leaves possible (Wilson's bound); without a span it has no ends.
+        span: the least and greatest value of a row, of a mean, which its ends keep to. Where all
+            groups are alike they do not tell how unlike others may be: then the interval allows for
+            as many groups at either end as none of so many leaves possible (Wilson's bound);
+            without a span it has no ends.
 
     Raises:
         ValueError: if two lengths differ or a number is not finite.
@@ -121,7 +122,9 @@ def measure(
     parts = questions**2 / (groups - 1) + (between**2 / (len(each) - 1) if between else 0.0)
     freedom, error = variance**2 / parts, variance**0.5
     half = _quantile(LEVEL, freedom) * error
-    return bare._replace(low=estimate - half, high=estimate + half, error=error, freedom=freedom)
+    least, greatest = span or (-np.inf, np.inf)
+    low, high = max(estimate - half, least), min(estimate + half, greatest)
+    return bare._replace(low=low, high=high, error=error, freedom=freedom)
 
 
 def of_sums(columns: np.ndarray, clusters: Rows, statistic: Statistic, **how: Any) -> Interval:

@@ -252,3 +252,12 @@ def test_a_least_squares_line_is_that_of_the_textbook():
 def test_points_that_settle_no_line_are_refused(columns):
     with pytest.raises(ValueError, match="needs more than"):
         statistics.least_squares(columns, np.zeros(len(columns[0])))
+
+
+def test_a_share_lies_between_none_and_all_and_a_difference_between_their_gaps():
+    few = [1.0] + [0.0] * 30
+    names = [f"{n}" for n in range(31)]
+    assert statistics.mean(few, names).low < 0 == statistics.share(few, names).low
+    most = [0.0] + [1.0] * 30
+    assert statistics.share(most, names).high == 1 < statistics.mean(most, names).high
+    assert statistics.difference([-1.0] * 30 + [1.0], names).low == -1
