@@ -16,56 +16,37 @@ papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
 
 from IPython.display import Markdown, display
 
-from sci_book.papers.cvqa.chapters import audit as cvqa
+from sci_book.audit import engine, pages
+from sci_book.audit.findings import not_consistent, verdict_of
+from sci_book.papers.cvqa import audit as cvqa
 from sci_book.papers.edge import audit as edge
-from sci_book.papers.edge.printed import ROW_LABELS as EDGE_ROWS
 from sci_book.papers.metara import audit as metara
 from sci_book.papers.oric import audit as oric
 from sci_book.papers.registry import PAPERS, papers_titled
-from sci_book.papers.shared import audit, chapters, stamp, tables
+from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.resources import AUDITS
 
 began = stamp.begin()
-findings = {
-    "C-VQA": cvqa.findings(),
-    "The Edge Reliability Gap": edge.findings(),
-    "ORIC": oric.findings(),
-    "MetaRA": metara.findings(),
+audits = {
+    "C-VQA": engine.audit("cvqa", cvqa.OWN),
+    "The Edge Reliability Gap": engine.audit("edge", edge.OWN),
+    "ORIC": engine.audit("oric", oric.OWN),
+    "MetaRA": engine.audit("metara", metara.OWN),
 }
 
 # %% tags=["hide-input"]
-UNREAD = "oric_table06"  # no other number of its paper speaks of this table's
-printed = {
-    "C-VQA": cvqa.printed_tables(),
-    "The Edge Reliability Gap": edge.PRINTED.tables,
-    "ORIC": {name: table for name, table in oric.Printed().tables.items() if name != UNREAD},
-    "MetaRA": metara.Printed().tables,
-}
-titles = {
-    "C-VQA": cvqa.table_name,
-    "The Edge Reliability Gap": audit.table_title,
-    "ORIC": audit.table_title,
-    "MetaRA": metara.TITLES.__getitem__,
-}
-rows = {
-    "C-VQA": lambda name: cvqa.ROW_LABELS,
-    "The Edge Reliability Gap": lambda name: EDGE_ROWS,
-    "ORIC": lambda name: oric.ROW_LABELS,
-    "MetaRA": metara.ROW_LABELS.__getitem__,
-}
 
 
 def show_in_question(paper: str) -> None:
     """Shows the tables of a paper that have a number in question: the first open, others folded."""
-    tested = findings[paper].values()
-    for table in audit.redraw(printed[paper], tested, rows=rows[paper], title=titles[paper]):
+    for table in pages.redraw(audits[paper]):
         display(table)
 
 
-audited = [title for name in papers_titled(papers) if (title := PAPERS[name].title) in findings]
+audited = [title for name in papers_titled(papers) if (title := PAPERS[name].title) in audits]
 for paper in audited:
-    summary = audit.summary(printed[paper], findings[paper].values(), title=titles[paper])
-    verdict = audit.verdict_of(findings[paper].values())
-    display(Markdown(f"**Verdict, {paper}: {verdict}.** {summary}"))
+    verdict = verdict_of(audits[paper].findings.values())
+    display(Markdown(f"**Verdict, {paper}: {verdict}.** {pages.summary(audits[paper])}"))
 
 # %% [markdown]
 # Below, a coloured cell with a sign fails the check that the line below its table names. The mark
@@ -85,7 +66,9 @@ for paper in audited:
 show_in_question("C-VQA")
 
 # %%
-audit.ledger(findings["C-VQA"], name="cvqa", caption="C-VQA: printed numbers and sentences").fold()
+pages.ledger(
+    audits["C-VQA"].findings, name="cvqa", caption="C-VQA: printed numbers and sentences"
+).fold()
 
 # %% [markdown]
 # ## The Edge Reliability Gap
@@ -97,8 +80,8 @@ audit.ledger(findings["C-VQA"], name="cvqa", caption="C-VQA: printed numbers and
 show_in_question("The Edge Reliability Gap")
 
 # %%
-audit.ledger(
-    findings["The Edge Reliability Gap"],
+pages.ledger(
+    audits["The Edge Reliability Gap"].findings,
     name="edge",
     caption="The Edge Reliability Gap: numbers computed again",
 ).fold()
@@ -115,8 +98,8 @@ audit.ledger(
 show_in_question("ORIC")
 
 # %%
-audit.ledger(
-    audit.not_consistent(findings["ORIC"]),
+pages.ledger(
+    not_consistent(audits["ORIC"].findings),
     name="oric",
     caption="ORIC: numbers that others contradict, or leave open",
 ).fold()
@@ -131,8 +114,8 @@ audit.ledger(
 show_in_question("MetaRA")
 
 # %%
-audit.ledger(
-    audit.not_consistent(findings["MetaRA"]),
+pages.ledger(
+    not_consistent(audits["MetaRA"].findings),
     name="metara",
     caption="MetaRA: numbers that others contradict, or leave open",
 ).fold()
@@ -142,7 +125,7 @@ audit.ledger(
 
 # %% tags=["hide-input"]
 tables.plain(
-    audit.tally({paper: findings[paper] for paper in audited}),
+    pages.tally({paper: audits[paper].findings for paper in audited}),
     name="tally",
     caption="Findings by paper and verdict",
 )
@@ -166,7 +149,11 @@ files = [
     for name in ("cvqa", "edge", "oric", "metara")
     for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))
 ]
-stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(files)})
+checks = [AUDITS / f"{name}.yaml" for name in ("cvqa", "edge", "oric", "metara")]
+stamp.provenance(
+    models={},
+    data={"transcribed tables": stamp.checksum(files), "checks": stamp.checksum(checks)},
+)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

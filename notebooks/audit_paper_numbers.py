@@ -19,41 +19,23 @@ from dataclasses import replace
 
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import audit_counts, audit_implied, audit_quotes, audit_regions
-from sci_book.papers.sci.audit import REPOSITORY, ROW_LABELS, read_tables, title
+from sci_book.audit import engine, pages
+from sci_book.audit.findings import verdict_of
+from sci_book.papers.sci import audit_counts, audit_regions
+from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.chapters.standard_sets import DATASETS
-from sci_book.papers.shared import audit, chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.resources import AUDITS
 
 began = stamp.begin()
-printed = read_tables()
-quotes = audit_quotes.read_quotes()
+printed = audit_counts.read()
 
 # %% tags=["hide-input"]
-counted = audit_counts.count_findings(printed, tolerance)
-means = audit_counts.mean_findings(printed)
-sizes = audit_implied.size_findings(printed) | audit_implied.implied_sizes(printed, tolerance)
-repeated = audit_implied.repeat_findings(printed)
-ratios = audit_implied.timing_findings(printed) | audit_implied.share_findings(printed)
-possible = audit_regions.region_findings(printed, tolerance)
-gains = audit_regions.gain_findings(printed, tolerance)
-quantifier = audit_implied.quantifier_findings(printed, tolerance)
-sentences = audit_quotes.quote_findings(printed, quotes)
-sections = {
-    "accuracies as counts": counted,
-    "totals as means": means,
-    "sizes": sizes,
-    "numbers printed twice": repeated,
-    "ratios and shares": ratios,
-    "implied counts": possible,
-    "gains on S∖B": gains,
-    "consequences of ∀ and ∃": quantifier,
-    "sentences": sentences,
-}
-findings = [finding for section in sections.values() for finding in section.values()]
-paper_tables = {name: table for name, table in printed.items() if name != REPOSITORY}
+audit = engine.audit("sci", own(tolerance))
+found = audit.sections
 Markdown(
-    f"**Verdict: {audit.verdict_of(counted.values())}.** "
-    f"{audit.summary(paper_tables, findings, title=title)}"
+    f"**Verdict: {verdict_of(found['accuracies as counts'].values())}.** "
+    f"{pages.summary(audit)}"
     f"\n\n{audit_counts.summary_of(printed, tolerance)}"
 )
 
@@ -65,9 +47,7 @@ Markdown(
 # against. A sentence that its table contradicts marks no cell: the list of sentences has it.
 
 # %% tags=["hide-input"]
-for table in audit.redraw(
-    paper_tables, findings, rows=lambda name: ROW_LABELS, title=title, opened=2
-):
+for table in pages.redraw(audit, opened=2):
     heads = {"columns": DATASETS}  # the paper's abbreviations: the last columns stay in sight
     frame, doubts = table.frame.rename(**heads), table.doubts.rename(**heads)
     display(replace(table, frame=frame, doubts=doubts))
@@ -94,14 +74,18 @@ tables.plain(
 # test and the validation rows and both together.
 
 # %%
-audit.ledger(counted, name="accuracies", caption="Accuracies as counts").fold()
+pages.ledger(
+    found["accuracies as counts"], name="accuracies", caption="Accuracies as counts"
+).fold()
 
 # %% [markdown]
 # A mean needs no count: Overall must be the mean of MCQ and Others weighted by their rows, and
 # these of the data sets, for rows that fit no counts as well.
 
 # %%
-audit.ledger(means, name="means", caption="Totals as means of their parts").fold()
+pages.ledger(
+    found["totals as means"], name="means", caption="Totals as means of their parts"
+).fold()
 
 # %% [markdown]
 # ## Sizes
@@ -111,7 +95,7 @@ audit.ledger(means, name="means", caption="Totals as means of their parts").fold
 # imply them: they are searched for among all sizes under 1,000.
 
 # %%
-audit.ledger(sizes, name="sizes", caption="Sizes that follow from other sizes").fold()
+pages.ledger(found["sizes"], name="sizes", caption="Sizes that follow from other sizes").fold()
 
 # %% [markdown]
 # ## One quantity in two tables, ratios and shares
@@ -120,10 +104,14 @@ audit.ledger(sizes, name="sizes", caption="Sizes that follow from other sizes").
 # its milliseconds, and the two shares of Figure 1(c) against the counts that they can be.
 
 # %%
-audit.ledger(repeated, name="repeated", caption="Numbers printed twice").fold()
+pages.ledger(
+    found["numbers printed twice"], name="repeated", caption="Numbers printed twice"
+).fold()
 
 # %%
-audit.ledger(ratios, name="ratios", caption="Ratios of Table 7 and shares of Figure 1(c)").fold()
+pages.ledger(
+    found["ratios and shares"], name="ratios", caption="Ratios of Table 7 and shares of Figure 1(c)"
+).fold()
 
 # %% [markdown]
 # ## Between the subsets
@@ -133,8 +121,10 @@ audit.ledger(ratios, name="ratios", caption="Ratios of Table 7 and shares of Fig
 # implied counts must at least be possible.
 
 # %%
-audit.ledger(
-    possible, name="possible", caption="Implied counts between 0 and the rows there are"
+pages.ledger(
+    found["implied counts"],
+    name="possible",
+    caption="Implied counts between 0 and the rows there are",
 ).fold()
 
 # %% [markdown]
@@ -158,7 +148,9 @@ figures.show(
 )
 
 # %%
-audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on S∖B?").fold()
+pages.ledger(
+    found["gains on S∖B"], name="gains", caption="Does a gain on S, as printed, hold on S∖B?"
+).fold()
 
 # %% [markdown]
 # ## Which “for all”?
@@ -169,7 +161,9 @@ audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on
 # right on some row of B was asked again and sampled, so for that model the lines tell nothing.
 
 # %%
-audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃").fold()
+pages.ledger(
+    found["consequences of ∀ and ∃"], name="quantifier", caption="Consequences of ∀ and ∃"
+).fold()
 
 # %% [markdown]
 # ## Sentences about the tables
@@ -179,15 +173,15 @@ audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃
 # comparison that it covers, *can* means one.
 
 # %%
-audit.ledger(
-    sentences, name="sentences", caption="Sentences against the tables they speak of"
+pages.ledger(
+    found["sentences"], name="sentences", caption="Sentences against the tables they speak of"
 ).fold()
 
 # %% [markdown]
 # ## All findings
 
 # %% tags=["hide-input"]
-tables.plain(audit.tally(sections), name="tally", caption="Findings by section and verdict")
+tables.plain(pages.tally(found), name="tally", caption="Findings by section and verdict")
 
 # %% [markdown]
 # ## Reading and deviations
@@ -211,8 +205,9 @@ tables.plain(audit.tally(sections), name="tally", caption="Findings by section a
 # ## Stamp
 
 # %% tags=["hide-input"]
-files = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOTES]
-stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(files)})
+files = [chapters.PAPER / f"{name}.csv" for name in (*printed.tables, "quotes")]
+checks = stamp.checksum([AUDITS / "sci.yaml"])
+stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(files), "checks": checks})
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

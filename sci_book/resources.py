@@ -18,6 +18,7 @@ HOME = Path(os.environ.get("SCI_HOME") or (ROOT if IS_CHECKOUT else "")).resolve
 
 MANIFESTS = SHIPPED / "data_manifests"
 PAPER = MANIFESTS / "paper"
+AUDITS = MANIFESTS / "audits"
 CHECKPOINTS = SHIPPED / "checkpoints"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 NOTEBOOKS = ROOT / "notebooks"

@@ -27,11 +27,12 @@ FLOORS = {
     "sci_book.run": 9,
     "sci_book.integrations": 10,
     "sci_book.papers.shared": 10,
-    **{f"sci_book.papers.{paper}": 11 for paper in PAPERS},
-    "sci_book.papers": 12,  # the registry
-    "sci_book.pipeline": 13,
-    "sci_book.commands": 14,
-    "sci_book": 15,
+    "sci_book.audit": 11,  # knows no paper: what one asks alone, its folder gives to the engine
+    **{f"sci_book.papers.{paper}": 12 for paper in PAPERS},
+    "sci_book.papers": 13,  # the registry
+    "sci_book.pipeline": 14,
+    "sci_book.commands": 15,
+    "sci_book": 16,
 }
 
 # Third-party packages the kernel stands on, beside the standard library.

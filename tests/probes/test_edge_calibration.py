@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_book.papers.edge import calibration
-from sci_book.papers.edge.printed import BIN_TABLES, Printed, bins
+from sci_book.papers.edge.printed import BIN_TABLES, PRINTED, bins
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import RecordsError, read_records
 from tests.soak import examples
@@ -18,7 +18,7 @@ from tests.soak import examples
     ("name", "expected"), list(zip(BIN_TABLES, (0.22768, 0.43144, 0.443, 0.087), strict=True))
 )
 def test_ece_of_the_printed_bins(name, expected):
-    diagram, _, _ = bins(Printed(), name)
+    diagram, _, _ = bins(PRINTED, name)
     assert calibration.ece(diagram) == pytest.approx(expected, abs=5e-6)
 
 

@@ -31,8 +31,8 @@ from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS, Settings
 from sci_book.pocket import oric, oric_rft
 from sci_book.pocket.draw import draw
 from sci_book.resources import CHECKPOINTS, PAPER
+from tests.audit.printed_tables import PAPERS_NEEDED, paper_text
 from tests.conftest import sci
-from tests.probes.printed_tables import PAPERS_NEEDED, paper_text
 
 POCKET = CHECKPOINTS / "pocket-llavanext"
 RIGHT = "<REASONING> a cat. </REASONING><SOLUTION> yes </SOLUTION>"

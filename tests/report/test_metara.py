@@ -12,7 +12,6 @@ import yaml
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import paper
-from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters import (
     answers,
     difficulty,
@@ -26,6 +25,7 @@ from sci_book.papers.metara.chapters import (
 )
 from sci_book.papers.metara.chapters.answers import METHODS, Answers, less, mean, rows_of, weighted
 from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.printed import PRINTED
 from sci_book.papers.metara.relations import make_cases
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
@@ -350,11 +350,11 @@ def test_few_changes_that_all_point_one_way_do_not_decide(answering):
 
 
 def test_models_of_the_paper_stand_beside_by_name():
-    printed = Printed()
+    printed = PRINTED
     frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
     for row in frame.itertuples():
         assert models.relative(row.label, row.table) == {"model": row.model, "base": row.base}
-        assert (row.model, row.base) in printed.methods(row.table)
+        assert (row.model, row.base) in printed.distinct(row.table, "model", "base")
     assert models.relative(None, "metara_table02") == {}
 
 

@@ -14,7 +14,7 @@ from sci_book.pipeline.claims import Claim
 from sci_book.pipeline.ledger import Finding
 from sci_book.resources import ROOT
 from sci_book.results.statistics import Interval
-from tests.probes.printed_tables import PAPERS_NEEDED, paper_text
+from tests.audit.printed_tables import PAPERS_NEEDED, paper_text
 
 
 def notebook(path, *texts):

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 
+from sci_book.audit.kinds import adding_up
+from sci_book.audit.printed import Cell, PrintedTables
 from sci_book.papers.edge.conditions import KINDS
-from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED
-from sci_book.papers.shared.audit import PAPER, PrintedTables, counts_printed
 
 BIN_TABLES = ("edge_table11", "edge_table12", "edge_table13", "edge_table14")
 DATASETS = ("VQAv2", "COCO")
-ROW_LABELS = ("dataset", "model", "item")
-"""Fields that label the rows of a redrawn table; the others head its columns."""
 PAPER_SETS = dict(zip(KINDS, DATASETS, strict=True))
-
-
-class Printed(PrintedTables):
-    """The paper's tables and sentences, and its two models."""
-
-    paper = "edge"
-
-    def __init__(self, folder: Path = PAPER):
-        super().__init__(folder)
-        accuracies = self.rows("edge_table04", unit="percent")
-        self.compact, self.large = self.models = tuple(dict.fromkeys(accuracies["model"]))
-        self.pair = f"{self.large} - {self.compact}"
-
-
-PRINTED = Printed()
-PAPER_PAIR = PRINTED.models  # the compact one and the large one
+PRINTED = PrintedTables("edge")
+PAPER_PAIR = tuple(model for (model,) in PRINTED.distinct("edge_table04", "model", unit="percent"))
+"""The compact model and the large one."""
 
 
 def printed(table: str, **fields: str) -> float:
@@ -41,7 +25,7 @@ def printed(table: str, **fields: str) -> float:
     return float(values.iloc[0]) if len(values) == 1 else float("nan")
 
 
-def bins(printed: Printed, name: str) -> tuple[pd.DataFrame, str, str]:
+def bins(printed: PrintedTables, name: str) -> tuple[pd.DataFrame, str, str]:
     """A printed reliability table, its model and its data set.
 
     The lines are those of `calibration.reliability`; `accuracy_printed` is the percentage as text.
@@ -62,20 +46,22 @@ def bins(printed: Printed, name: str) -> tuple[pd.DataFrame, str, str]:
     return lines, frame["model"].iloc[0], frame["dataset"].iloc[0]
 
 
-def label_counts(printed: Printed) -> dict[tuple[str, str], dict[str, int]]:
-    """The whole numbers of labels behind Table 5, by model and data set; {} where none fit.
-
-    The shares are of the labels A to C, whose number is what D and E leave of 100.
-    """
-    n = int(printed.quotes["labels"])
+def label_counts(printed: PrintedTables) -> dict[tuple[str, str], dict[str, int]]:
+    """The whole numbers of labels behind Table 5, by model and data set; {} where none fit."""
+    n = Cell(printed.quoted("labels"))
     labels = {}
-    for model, dataset in product(printed.models, DATASETS):
-        look = partial(printed.text, "edge_table05", model=model, dataset=dataset)
-        others = {c: int(look(item=c)) for c in CATEGORIES if c not in SHARED}
-        total = n - sum(others.values())
-        candidates = [counts_printed(look(item=c), total) for c in SHARED]
-        fitting = [counts for counts in product(*candidates) if sum(counts) == total]
-        labels[model, dataset] = (
-            {**dict(zip(SHARED, fitting[0], strict=True)), **others} if len(fitting) == 1 else {}
-        )
+    for model, dataset in product(PAPER_PAIR, DATASETS):
+        cells = printed.cells("edge_table05", model=model, dataset=dataset)
+        labels[model, dataset] = labels_of(cells, n)
     return labels
+
+
+def labels_of(cells: Sequence[Cell], n: Cell) -> dict[str, int]:
+    """The whole numbers of n labels behind some cells of Table 5, by category; {} if none fit.
+
+    The shares are of the labels A to C, whose number is what D and E leave.
+    """
+    others = {c.fields["item"]: int(c.value) for c in cells if c.count}
+    shares = {c.fields["item"]: c.text for c in cells if not c.count}
+    fitting = adding_up(list(shares.values()), int(n.value) - sum(others.values()))
+    return {**dict(zip(shares, fitting[0], strict=True)), **others} if len(fitting) == 1 else {}

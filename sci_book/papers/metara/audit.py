@@ -1,343 +1,178 @@
-"""The paper's printed numbers against each other (Tables II to VI, sections III to V).
+"""Kinds of check that are this paper's alone (`data_manifests/audits/metara.yaml`).
 
-Every finding is computed from the transcribed tables and sentences: what is printed, what the
-others imply, and whether the two agree. A printed number stands for every value that rounds to it,
-so two are called inconsistent only where no such values fit.
+What counts as a failure, which way its columns point, and where its Table IV is from.
 """
 
-from __future__ import annotations
-
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 from math import factorial
 
 import numpy as np
-import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
-from sci_book.papers.metara.relations import RELATIONS
-from sci_book.papers.shared.audit import (
-    CONSISTENT,
-    EPSILON,
-    INCONSISTENT,
-    UNTOLD,
-    Finding,
-    Mark,
-    PrintedTables,
-    agreement,
-)
+from sci_book.audit.kinds import Outcome
+from sci_book.audit.printed import EPSILON, Cell
 
-TASKS = ("KBVQA", "OCR-VQA")
-OVERALL = {"metara_table02": "KBVQA", "metara_table03": "OCR-VQA"}
-TITLES = {
-    "metara_table02": "Table II", "metara_table03": "Table III", "metara_table04": "Table IV",
-    "metara_table05": "Table V", "metara_table06": "Table VI",
-}  # fmt: skip
-SETS = {"KBVQA": ("E-VQA", "InfoSeek"), "OCR-VQA": ("DocVQA", "InfoVQA", "ChartQA", "TextVQA")}
-ROW_LABELS = {**dict.fromkeys(TITLES, ("model", "base")), "metara_table06": ("split", "model")}
-"""Fields that label the rows of a redrawn table; the others head its columns."""
-NO_AVERAGE = "No average gives this final FR, which lies outside the range of its row."
-OTHER_RATE = "Table II or III prints other rates for this model and data set."
-COPIED = "Table II or III prints this value in the column of the data set."
-ANOTHERS = "Table II or III prints this value there for other models alone."
-NO_RANK = "The values of the two data sets give other ranks, whichever end is the best."
-NO_MEAN = "The mean of these four is not the mean of the final FR that Table II or III prints."
-ROUNDED = 0.05  # half a unit of the one decimal that every table prints
-SLACK = 2 * ROUNDED + EPSILON  # between two numbers so printed
+Cells = Sequence[Cell]
+SLACK = 0.1 + EPSILON  # between two numbers of one decimal, as every table prints
 
 
-class Printed(PrintedTables):
-    """The paper's tables and sentences."""
-
-    paper = "metara"
-
-    def methods(self, table: str) -> list[tuple[str, str]]:
-        """Model and base (or size) of each row of a table, in its order."""
-        frame = self.tables[table]
-        return list(dict.fromkeys(zip(frame["model"], frame["base"], strict=True)))
-
-    def numbers(self, table: str, **fields: str) -> np.ndarray:
-        """The values of all rows of a table with these fields."""
-        return self.rows(table, **fields)["value"].to_numpy(float)
-
-
-def findings(printed: Printed | None = None) -> dict[str, Finding]:
-    """Every check of this module, by what it is about."""
-    printed = printed or Printed()
-    return {
-        **definition_findings(),
-        **column_findings(printed),
-        **single_model_findings(printed),
-        **ranking_findings(printed),
-        **relation_findings(printed),
-        **sentence_findings(printed),
-    }
-
-
-def definition_findings() -> dict[str, Finding]:
-    """Section III: what counts as a failure, over all outcomes of an original and one case."""
+def what_a_failure_is() -> Outcome:
+    """Over all outcomes of an original and one case: what equation 7 counts, what 3 to 6 imply."""
     outcomes = list(product((True, False), repeat=2))  # original right, case right
     failed = [not case for _, case in outcomes]
     violated = [original and not case for original, case in outcomes]
     differ = sum(one != other for one, other in zip(failed, violated, strict=True))
-    return {
-        "what a failure is": Finding(
-            "equations 3 to 7",
-            "FailRate quantifies how often the MR-induced consistency is violated",
-            f"equation 7 counts {sum(failed)} of {len(outcomes)} outcomes, the implications of "
-            f"equations 3 to 6 fail in {sum(violated)}: they differ in {differ}, an original and a "
-            "case that are both wrong",
-            agreement(not differ),
-        )
-    }
+    values = {"n": len(outcomes), "failed": sum(failed), "violated": sum(violated)}
+    return Outcome(not differ, {**values, "differ": differ})
 
 
-def column_findings(printed: Printed) -> dict[str, Finding]:
-    """Tables II and III: the columns, said to be failure rates, against the final FR."""
-    checks = {}
-    for table, task in OVERALL.items():
-        where, more_right = TITLES[table], 0
-        means, finals, outside = [], [], []
-        for model, base in printed.methods(table):
-            fields = {"model": model, "base": base, "metric": "final FR"}
-            final = printed.number(table, **fields)
-            columns = printed.numbers(table, model=model, base=base, metric="FR")
-            if not columns.min() - SLACK <= final <= columns.max() + SLACK:
-                outside.append(Mark(table, fields, NO_AVERAGE))
-            more_right += 100 - final > columns.max() + SLACK
-            means.append(columns.mean())
-            finals.append(final)
-        n = len(finals)
-        rho = float(spearmanr(means, finals).statistic)
-        checks[f"final FR as a mean, {task}"] = Finding(
-            where,
-            "the final FR is the average of the data sets' FR",
-            f"{len(outside)} of {n} final FR lie outside the range of their own columns: no "
-            "average, of whatever weights, gives them",
-            agreement(not outside),
-            outside,
-        )
-        checks[f"direction of the columns, {task}"] = Finding(
-            where,
-            "lower is more robust, in every column",
-            f"a model's mean column and its final FR have Spearman's ρ = {rho:.2f}: where one is "
-            "low the other is high, as accuracies and failure rates are",
-            agreement(rho >= 0),
-        )
-        checks[f"equation 7, {task}"] = Finding(
-            f"{where}; equation 7",
-            "FR is the share of cases that are wrong",
-            f"if the columns are accuracies, {more_right} of {n} models answer changed inputs "
-            f"({100 - max(finals):.1f} to {100 - min(finals):.1f} % right) better than the "
-            f"originals ({min(means):.1f} to {max(means):.1f} % on average); "
-            "a rate among right originals, or of consistency, could be as low",
-            UNTOLD if more_right else CONSISTENT,
-        )
-        said = printed.quotes[f"models {task}"]
-        checks[f"number of models, {task}"] = Finding(
-            f"section IV-D; {where}", f"{said} methods", f"{n} rows",
-            agreement(int(said) == n),
-        )  # fmt: skip
-    return checks
+def direction(finals: Cells, columns: Cells) -> Outcome:
+    """Whether a model whose columns are low has a low final FR."""
+    means = [np.mean(own) for own in _columns(finals, columns)]
+    rho = float(spearmanr(means, [cell.value for cell in finals]).statistic)
+    return Outcome(rho >= 0, {"rho": rho})
 
 
-def single_model_findings(printed: Printed) -> dict[str, Finding]:
-    """Table V, of LLaVA-1.5 alone, against that model's rows of Tables II and III."""
-    checks = {}
-    model, _ = printed.methods("metara_table05")[0]
-    look = partial(printed.number, "metara_table05", model=model)
-    for table, task in OVERALL.items():
-        values = [look(dataset=name) for name in SETS[task]]
-        finals = np.unique(printed.numbers(table, model=model, metric="final FR"))
-        mean = np.mean(values)
-        checks[f"mean of Table V, {task}"] = Finding(
-            f"Table V; {TITLES[table]}",
-            f"final FR {' and '.join(f'{final:g}' for final in finals)}",
-            f"({' + '.join(f'{v:g}' for v in values)}) / {len(values)} = {mean:.4g}",
-            agreement((abs(mean - finals) <= SLACK).all()),
-        )
-        for name in SETS[task]:
-            columns = printed.rows(table, model=model, dataset=name, metric="FR")
-            rates = sorted(set(columns["value"]), key=float)
-            value = f"{look(dataset=name):.1f}"
-            checks[f"{model} on {name}"] = Finding(
-                f"Table V; {TITLES[table]}",
-                f"FR {value}",
-                f"{TITLES[table]} prints FR {', '.join(rates)} for {model} there",
-                agreement(value in rates),
-                [Mark("metara_table05", {"dataset": name}, OTHER_RATE)],
-            )
-    return checks
+def equation_7(finals: Cells, columns: Cells) -> Outcome:
+    """If columns are accuracies: how many models answer changed inputs better than originals."""
+    own = _columns(finals, columns)
+    right = [100 - cell.value for cell in finals]
+    better = sum(share > max(cells) + SLACK for share, cells in zip(right, own, strict=True))
+    means = [np.mean(cells) for cells in own]
+    values = {"right": _range(right), "originals": _range(means), "better": better}
+    return Outcome(None if better else True, {**values, "n": len(finals)})
 
 
-def ranking_findings(printed: Printed) -> dict[str, Finding]:
-    """Table IV: where its numbers come from, and whether its ranks are of them."""
-    table = "metara_table04"
-    models = [model for model, _ in printed.methods(table)]
-    checks = {}
-    whole = [m for m in models if len(printed.rows(table, model=m, metric="FR")) == 4]
-    ranked = printed.rows(table, metric="rank")["value"].astype(int)
-    checks["models of Table IV"] = Finding(
-        "section IV-E; Table IV",
-        f"{printed.quotes['models Table IV']} models on both data sets",
-        f"{len(whole)} of {len(models)} have values on both; ranks are printed for {len(whole)}, "
-        f"from {ranked.min()} to {ranked.max()}",
-        agreement(len(whole) == len(models)),
-    )
-    columns = pd.concat([printed.tables[name] for name in OVERALL]).query("metric == 'FR'")
-    rows = printed.rows(table, metric="FR", method="MetaRA")
-    copied: dict[str, Mark] = {}
-    others: dict[str, Mark] = {}
-    for row in rows.itertuples():
-        same = columns[(columns["dataset"] == row.dataset) & (columns["value"] == row.value)]
-        where = [" ".join(filter(None, parts)) for parts in same[["model", "base", "split"]].values]
-        cell = f"{row.model} {row.base} on {row.dataset} ({row.value})"
-        fields = {"model": row.model, "base": row.base, "dataset": row.dataset, "method": "MetaRA"}
-        if where:
-            copied[f"{cell}: {', '.join(where)}"] = Mark(table, fields, COPIED)
-        # As far as family and size are printed.
-        if where and not any(name.startswith(row.model) and row.base in name for name in where):
-            others[cell] = Mark(table, fields, ANOTHERS)
-    checks["MetaRA's columns of Table IV"] = Finding(
-        "Table IV; Tables II and III",
-        "FR by MetaRA",
-        f"{len(copied)} of {len(rows)} values are columns of Tables II and III: "
-        + "; ".join(copied),
-        agreement(not copied),
-        list(copied.values()),
-    )
-    checks["whose values Table IV prints"] = Finding(
-        "Table IV; Tables II and III",
-        "each model's own FR",
-        f"{len(others)} values stand in Tables II and III for other models alone: "
-        + ("; ".join(others) or "none"),
-        agreement(not others),
-        list(others.values()),
-    )
-    for method in ("MetaVQA", "MetaRA"):
-        look = partial(printed.number, table, method=method)
-        ranks = [look(model=m, metric="rank") for m in whole]
-        fits: dict[tuple[str, str], bool] = {}
-        for dataset, (end, sign) in product(("E-VQA", "TextVQA"), (("lower", 1), ("higher", -1))):
-            rates = [sign * look(model=m, dataset=dataset, metric="FR") for m in whole]
-            fits[dataset, end] = np.array_equal(rankdata(rates), rankdata(ranks))
-        checks[f"ranks by {method}"] = Finding(
-            "Table IV",
-            ", ".join(f"{m} {rank:g}" for m, rank in zip(whole, ranks, strict=True)),
-            "; ".join(
-                f"{dataset}, {end} is better: {'fits' if fit else 'does not fit'}"
-                for (dataset, end), fit in fits.items()
-            ),
-            agreement(any(fits["E-VQA", e] and fits["TextVQA", e] for e in ("lower", "higher"))),
-            [Mark(table, {"metric": "rank", "method": method}, NO_RANK)],
-        )
-    n = len(whole)
-    checks["what a perfect agreement shows"] = Finding(
-        "section IV-E; Table IV",
-        "fully consistent rankings confirm correctness and reliability",
-        f"of {n} models, two independent rankings agree or are reversed with probability "
-        f"2 / {n}! = {2 / factorial(n):.3f}, the smallest two-sided p that Kendall's tau can have",
-        UNTOLD,
-    )
-    return checks
+def models_on_both(printed: Cell, among: Cells, ranks: Cells) -> Outcome:
+    """How many models have values of both data sets by both methods."""
+    models = [cell.fields["model"] for cell in among]
+    both = [model for model in dict.fromkeys(models) if models.count(model) == 4]
+    places = [cell.value for cell in ranks]
+    values = {"both": len(both), "n": len(set(models)), "first": min(places), "last": max(places)}
+    ranked = len({cell.fields["model"] for cell in ranks})
+    return Outcome(len(both) == len(set(models)), {**values, "ranked": ranked})
 
 
-def relation_findings(printed: Printed) -> dict[str, Finding]:
-    """Table VI: its means against the other tables, and what the text says of its rows."""
-    checks = {}
-    rates = {
-        task: {r: printed.number("metara_table06", split=r, dataset=task) for r in RELATIONS}
-        for task in TASKS
-    }
-    for table, task in OVERALL.items():
-        mine = np.mean(list(rates[task].values()))
-        finals = printed.numbers(table, metric="final FR")
-        checks[f"mean of Table VI, {task}"] = Finding(
-            f"Table VI; {TITLES[table]}",
-            f"the four relations' mean is {mine:.2f}",
-            f"the mean of {len(finals)} final FR is {finals.mean():.2f}; rounding accounts for "
-            f"{2 * ROUNDED:.1f}",
-            agreement(abs(mine - finals.mean()) <= SLACK),
-            [Mark("metara_table06", {"dataset": task}, NO_MEAN)],
-        )
-    for about, text in printed.quotes.items():
-        relation, _, task = about.partition(" ")
-        if relation in rates.get(task, ()):
-            value = rates[task][relation]
-            checks[f"{relation} of {task} in the text"] = Finding(
-                "sections V-A and V-B; Table VI", f"{text} %", f"{value:g} %",
-                agreement(float(text) == value),
-            )  # fmt: skip
-    knowledge, reading = rates["KBVQA"], rates["OCR-VQA"]
-    ratio = 100 * (max(reading.values()) / max(knowledge.values()) - 1)
-    checks["ratio of the highest rates"] = Finding(
-        "section IV-G; Table VI", f"nearly {printed.quotes['ratio']} % higher", f"{ratio:.1f} %",
-        agreement(0 <= printed.quote("ratio") - ratio < 5),
-    )  # fmt: skip
-    everywhere = all(reading[r] > knowledge[r] for r in RELATIONS)
-    checks["OCR-VQA above KBVQA"] = Finding(
-        "section V-A; Table VI",
-        "higher in all relations",
-        ", ".join(f"{r} {reading[r]:g} > {knowledge[r]:g}" for r in RELATIONS)
-        if everywhere
-        else "not in all",
-        agreement(everywhere),
-    )
-    for task in TASKS:
-        row = list(rates[task].values())
-        order = ", ".join(f"{r} {v:g}" for r, v in rates[task].items())
-        apart = max(row[0], row[2]) < min(row[1], row[3])
-        checks[f"MR1, MR3 below MR2, MR4, {task}"] = Finding(
-            "section IV-G; Table VI", "MR1 and MR3 are low, MR2 and MR4 substantially higher",
-            order, agreement(apart),
-        )  # fmt: skip
-        rising = all(one <= two for one, two in pairwise(row))
-        checks[f"FR rises with complexity, {task}"] = Finding(
-            "section V-A; Table VI", "FR generally increases from MR1 to MR4",
-            f"{order}; the last is {'the lowest' if row[3] == min(row) else 'the highest'}"
-            if row[3] in (min(row), max(row)) else order,
-            CONSISTENT if rising else INCONSISTENT if row[3] == min(row) else UNTOLD,
-        )  # fmt: skip
-    return checks
+def copied(printed: Cells, columns: Cells) -> Outcome:
+    """Which failure rates are printed in a column of their data set that is no failure rate."""
+    where = [(cell, names) for cell in printed if (names := _sources(cell, columns))]
+    texts = [f"{_called(cell)}: {', '.join(names)}" for cell, names in where]
+    return _copies([cell for cell, _ in where], texts, len(printed))
 
 
-def sentence_findings(printed: Printed) -> dict[str, Finding]:
-    """What sections IV-D and IV-F say of Tables II and V."""
-    look = partial(printed.number, "metara_table05")
-    values = {name: look(dataset=name) for task in TASKS for name in SETS[task]}
-    hardest = sorted(values, key=lambda name: values[name])[-2:]
-    groups = {task: [values[name] for name in SETS[task]] for task in TASKS}
-    spread = {task: (np.mean(group), np.var(group, ddof=1)) for task, group in groups.items()}
-    wider = all(a > b for a, b in zip(spread["OCR-VQA"], spread["KBVQA"], strict=True))
-    finals: dict[str, dict[str, float]] = {}
-    for row in printed.rows("metara_table02", metric="final FR").itertuples():
-        finals.setdefault(row.base or row.model, {})[row.model] = float(row.value)
-    shared = [base for base, rates in finals.items() if len(rates) > 1]
-    apart = [
-        base for base in shared if max(finals[base].values()) - min(finals[base].values()) > SLACK
+def of_others(printed: Cells, columns: Cells) -> Outcome:
+    """Which of them stand there for other models alone, as far as family and size are printed."""
+    others = []
+    for cell in printed:
+        names = _sources(cell, columns)
+        model, base = cell.fields["model"], cell.fields["base"]
+        if names and not any(name.startswith(model) and base in name for name in names):
+            others.append(cell)
+    return _copies(others, list(map(_called, others)), len(printed))
+
+
+def ranks(printed: Cells, rates: Cells) -> Outcome:
+    """Whether ranks are those of one data set's rates and of the other's, from the same end."""
+    order = {cell.fields["model"]: cell for cell in printed}
+    fits: dict[tuple[str, str], bool] = {}
+    for dataset, (end, sign) in product(("E-VQA", "TextVQA"), (("lower", 1), ("higher", -1))):
+        own = {c.fields["model"]: c.value for c in rates if c.fields["dataset"] == dataset}
+        places = rankdata([sign * own[model] for model in order])
+        fits[dataset, end] = np.array_equal(places, rankdata([c.value for c in order.values()]))
+    texts = [
+        f"{dataset}, {end} is better: {'fits' if fit else 'does not fit'}"
+        for (dataset, end), fit in fits.items()
     ]
-    return {
-        "hardest data sets": Finding(
-            "section IV-F; Table V",
-            "InfoVQA and ChartQA have the highest FR",
-            ", ".join(f"{name} {values[name]:g}" for name in hardest),
-            agreement(set(hardest) == {"InfoVQA", "ChartQA"}),
-        ),
-        "mean and spread of the tasks": Finding(
-            "section IV-F; Table V",
-            "OCR-VQA has a higher average and a greater variance",
-            "; ".join(f"{t}: mean {m:.1f}, variance {v:.1f}" for t, (m, v) in spread.items())
-            + ", of two and four values",
-            agreement(wider),
-        ),
-        "one backbone, one FR": Finding(
-            "section IV-D1; Table II",
-            "methods built upon the same backbone exhibit consistent FR",
-            f"of {len(shared)} backbones with several methods {len(apart)} have different FR: "
-            + "; ".join(
-                f"{base}: {', '.join(f'{m} {v:.1f}' for m, v in finals[base].items())}"
-                for base in apart
-            ),
-            agreement(not apart),
-        ),
+    said = ", ".join(f"{model} {cell.value:g}" for model, cell in order.items())
+    both = any(fits["E-VQA", end] and fits["TextVQA", end] for end in ("lower", "higher"))
+    return Outcome(both, {"said": said, "fitting": "; ".join(texts)})
+
+
+def agreement_by_chance(ranks: Cells) -> Outcome:
+    """How probable it is that two independent rankings agree, or are reversed."""
+    return Outcome(None, {"n": len(ranks), "p": 2 / factorial(len(ranks))})
+
+
+def ratio_of_highest(printed: Cell, high: Cells, low: Cells) -> Outcome:
+    """By how many percent the highest of some is above the highest of others: "nearly"."""
+    ratio = 100 * (max(c.value for c in high) / max(c.value for c in low) - 1)
+    return Outcome(0 <= printed.value - ratio < 5, {"ratio": ratio})
+
+
+def rising(printed: Cells) -> Outcome:
+    """Rates that "generally" rise: each does, or none can tell, unless the last is the lowest."""
+    row = [cell.value for cell in printed]
+    order = ", ".join(f"{cell.fields['split']} {cell}" for cell in printed)
+    lowest = row[-1] == min(row)
+    if lowest or row[-1] == max(row):
+        order += f"; the last is the {'lowest' if lowest else 'highest'}"
+    fits = all(one <= two for one, two in pairwise(row))
+    return Outcome(True if fits else False if lowest else None, {"order": order})
+
+
+def spread(high: Cells, low: Cells) -> Outcome:
+    """Whether the mean and the variance of some are above those of others."""
+    rates = [[cell.value for cell in cells] for cells in (low, high)]
+    (mean, variance), (higher, wider) = ((np.mean(row), np.var(row, ddof=1)) for row in rates)
+    texts = {
+        "lower": f"mean {mean:.1f}, variance {variance:.1f}",
+        "higher": f"mean {higher:.1f}, variance {wider:.1f}",
     }
+    return Outcome(bool(higher > mean and wider > variance), texts)
+
+
+def one_backbone(finals: Cells) -> Outcome:
+    """Whether all methods of one language model have one final FR."""
+    rates: dict[str, dict[str, float]] = {}
+    for cell in finals:
+        fields = cell.fields
+        rates.setdefault(fields["base"] or fields["model"], {})[fields["model"]] = cell.value
+    shared = {base: own for base, own in rates.items() if len(own) > 1}
+    apart = {b: own for b, own in shared.items() if max(own.values()) - min(own.values()) > SLACK}
+    which = [
+        f"{base}: {', '.join(f'{model} {value:.1f}' for model, value in own.items())}"
+        for base, own in apart.items()
+    ]
+    return Outcome(not apart, {"n": len(shared), "apart": len(apart), "which": "; ".join(which)})
+
+
+def _columns(finals: Cells, columns: Cells) -> list[list[float]]:
+    """The columns of each row that has a final FR."""
+
+    def row(cell: Cell) -> tuple[str, str]:
+        return cell.fields["model"], cell.fields["base"]
+
+    return [[c.value for c in columns if row(c) == row(final)] for final in finals]
+
+
+def _sources(cell: Cell, columns: Cells) -> list[str]:
+    """The models that other tables print a value for, in the column of its data set."""
+    same = [
+        c.fields for c in columns
+        if c.fields["dataset"] == cell.fields["dataset"] and c.text == cell.text
+    ]  # fmt: skip
+    return [" ".join(filter(None, (f["model"], f["base"], f["split"]))) for f in same]
+
+
+def _called(cell: Cell) -> str:
+    return "{model} {base} on {dataset}".format(**cell.fields) + f" ({cell})"
+
+
+def _copies(cells: Cells, texts: Sequence[str], n: int) -> Outcome:
+    values = {"copies": cells, "count": len(cells), "n": n, "where": "; ".join(texts) or "none"}
+    return Outcome(not cells, values)
+
+
+def _range(values: Iterable[float]) -> str:
+    values = list(values)
+    return f"{min(values):.1f} to {max(values):.1f}"
+
+
+OWN = {
+    check.__name__: check
+    for check in (
+        what_a_failure_is, direction, equation_7, models_on_both, copied, of_others, ranks,
+        agreement_by_chance, ratio_of_highest, rising, spread, one_backbone,
+    )
+}  # fmt: skip

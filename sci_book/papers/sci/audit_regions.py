@@ -12,8 +12,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sci_book.papers.sci.audit import Tables, accuracy_rows, counts_of, sizes, title
-from sci_book.papers.shared.audit import Finding, agreement
+from sci_book.audit.findings import Finding, Findings, agreement
+from sci_book.audit.printed import PrintedTables
+from sci_book.papers.sci.audit_counts import accuracy_rows, counts_of, sizes, title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, signed
@@ -24,16 +25,16 @@ WITH_SUBSETS = (COMPLETE, "table06")
 METHODS = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 
 
-def regions(tables: Tables, name: str, tolerance: float) -> pd.DataFrame:
+def regions(printed: PrintedTables, name: str, tolerance: float) -> pd.DataFrame:
     """Right answers and rows on `B∩S`, `S∖B` and `B∖S` by model, method and question type.
 
     Columns `model, method, question_type, region, right, n, percent`; methods whose counts are not
     settled on all of B, S and BS are left out. A method without the constraint says so in its name.
     """
-    known = sizes(tables)
-    (split,) = {row.fields["split"] for row in accuracy_rows(tables, name)}
+    known = sizes(printed)
+    (split,) = {row.fields["split"] for row in accuracy_rows(printed, name)}
     lines = []
-    for (model, method, constraint), counts in counts_of(tables, name, tolerance).items():
+    for (model, method, constraint), counts in counts_of(printed, name, tolerance).items():
         if not {"B", "S", "BS"} <= set(counts):
             continue
         label = method + (", no constraint" if constraint == "no" else "")
@@ -48,11 +49,11 @@ def regions(tables: Tables, name: str, tolerance: float) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def region_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
+def region_findings(printed: PrintedTables, tolerance: float) -> Findings:
     """Whether the implied counts are possible: at least 0, and at most all rows of the region."""
     findings = {}
     for name in WITH_SUBSETS:
-        for model, part in regions(tables, name, tolerance).groupby("model"):
+        for model, part in regions(printed, name, tolerance).groupby("model"):
             bad = part[(part["right"] < 0) | (part["right"] > part["n"])]
             text = "; ".join(
                 f"{line.method}, {line.question_type}: {line.right} of {line.n} on {line.region}"
@@ -67,17 +68,17 @@ def region_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
     return findings
 
 
-def gain_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
+def gain_findings(printed: PrintedTables, tolerance: float) -> Findings:
     """Whether gains on S, as printed, are gains on S∖B, in all and for both question types.
 
     S holds B∩S as well, where the base is (all but) never right and any other answer gains.
     """
     findings = {}
     for name in WITH_SUBSETS:
-        wide = sensitive_only(tables, name, tolerance)
-        frame = tables[name]
-        frame = frame[(frame["subset"] == "S") & (frame["constraint"] != "no")]
-        on_s = frame.set_index(["model", "method", "question_type"])["value"]
+        wide = sensitive_only(printed, name, tolerance)
+        frame = printed.rows(name, subset="S")
+        frame = frame[frame["constraint"] != "no"] if "constraint" in frame else frame
+        on_s = frame.set_index(["model", "method", "question_type"])["value"].astype(float)
         for model in dict.fromkeys(model for model, _ in wide.columns):
             part = wide[model].dropna()
             methods = [method for method in METHODS[1:] if method in part.index]
@@ -112,12 +113,12 @@ def gain_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
     return findings
 
 
-def sensitive_only(tables: Tables, name: str, tolerance: float) -> pd.DataFrame:
+def sensitive_only(printed: PrintedTables, name: str, tolerance: float) -> pd.DataFrame:
     """Accuracy on S∖B in percent: a row a method, a column a model and question type.
 
     `attrs["rows"]` holds the rows behind each column.
     """
-    frame = regions(tables, name, tolerance)
+    frame = regions(printed, name, tolerance)
     frame = frame[frame["region"] == "S∖B"]
     heads = frame.drop_duplicates(["model", "question_type"])
     wide = frame.pivot(index="method", columns=["model", "question_type"], values="percent")
@@ -139,10 +140,11 @@ def sensitive_table(wide: pd.DataFrame, *, name: str, caption: str) -> Table:
     return Table(name, pd.DataFrame(columns, index=wide.index.rename(None)), caption)
 
 
-def draw_sensitive_only(tables: Tables, tolerance: float) -> Figure:
+def draw_sensitive_only(printed: PrintedTables, tolerance: float) -> Figure:
     """Change from the base by method, on S as printed and on S∖B as implied, in points."""
-    wide = sensitive_only(tables, COMPLETE, tolerance)
-    printed = tables[COMPLETE].set_index(["model", "method", "subset", "question_type"])["value"]
+    wide = sensitive_only(printed, COMPLETE, tolerance)
+    frame = printed.tables[COMPLETE].set_index(["model", "method", "subset", "question_type"])
+    value = frame["value"].astype(float)
     models = list(dict.fromkeys(model for model, _ in wide.columns))
     methods = [method for method in METHODS[1:] if method in wide.index]
     figure, axes = plt.subplots(
@@ -152,7 +154,7 @@ def draw_sensitive_only(tables: Tables, tolerance: float) -> Figure:
     for line, model in zip(axes, models, strict=True):
         for ax, kind in zip(line, KINDS, strict=True):
             for place, method in enumerate(methods):
-                on_s = printed[model, method, "S", kind] - printed[model, "base", "S", kind]
+                on_s = value[model, method, "S", kind] - value[model, "base", "S", kind]
                 alone = wide.loc[method, (model, kind)] - wide.loc["base", (model, kind)]
                 shade = colour(method)
                 ax.hlines(place, *sorted((on_s, alone)), color=shade, linewidth=1.2)

@@ -1,4 +1,4 @@
-"""What the papers share: tables, figures, intervals, provenance, audits; it knows none of them."""
+"""What the papers share: tables, figures, intervals, provenance; it knows none of them."""
 
 import warnings
 

@@ -99,7 +99,7 @@ def public_gaps() -> dict[str, float]:
 
 def printed() -> pd.Series:
     """The numbers printed with Figure 8 and in section 3.4, as text by what they are of."""
-    return pd.read_csv(PAPER / "cvqa_statistics.csv", dtype=str).set_index("item")["value"]
+    return pd.read_csv(PAPER / "cvqa_quotes.csv", dtype=str).set_index("id")["printed"]
 
 
 def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) -> Table:

@@ -80,7 +80,7 @@ def tests(pair: Pair) -> Table:
     pairs = int((compact > large).sum()), int((large > compact).sum())
     ratio = sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"])
     look = partial(printed, "edge_table07")
-    quoted = PRINTED.quotes["discordant pairs"]
+    quoted = PRINTED.quoted("discordant pairs")
     value, *ends = (look(metric=f"rho{end}") for end in ("", " low", " high"))
     lines = {
         "discordant pairs (compact alone, large alone right)": (

@@ -13,7 +13,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.audit import OVERALL, Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     LABELS,
@@ -26,6 +25,7 @@ from sci_book.papers.metara.chapters.answers import (
     own_levels,
 )
 from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.printed import OVERALL, PRINTED
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.evidence import Part
@@ -72,10 +72,10 @@ def rates_table(one: Answers) -> Table:
 
 def final_table(models: Sequence[Answers], task: str) -> Table:
     """The final FR of one of the paper's tasks beside the conditional rate of each model."""
-    printed, table, lines = Printed(), TABLES[task], {}
+    table, lines = TABLES[task], {}
     for one in models:
         row = relative(one.subject.label, table)
-        paper = printed.number(table, **row, metric="final FR") if row else None
+        paper = PRINTED.number(table, **row, metric="final FR") if row else None
         beside = " ".join(row.values()).strip() or "no model named for it"
         ours = average(one.rate(FR, TASKS[task]))
         lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(ours, paper=paper)
@@ -87,10 +87,10 @@ def final_table(models: Sequence[Answers], task: str) -> Table:
 
 def columns_table(models: Sequence[Answers], task: str) -> Table:
     """The paper's columns of data sets, which are accuracies, beside ours."""
-    printed, table = Printed(), TABLES[task]
+    table = TABLES[task]
     lines: dict[str, dict[str, object]] = {}
-    for model, base in printed.methods(table):
-        rows = printed.rows(table, model=model, base=base, metric="FR")
+    for model, base in PRINTED.distinct(table, "model", "base"):
+        rows = PRINTED.rows(table, model=model, base=base, metric="FR")
         named = zip(rows["dataset"] + " " + rows["split"], rows["value"].astype(float), strict=True)
         lines[f"{model} {base}".strip()] = dict(named)
     for one in models:
@@ -122,19 +122,18 @@ def without_mirror(models: Sequence[Answers]) -> Table:
 
 def draw(models: Sequence[Answers]) -> Figure:
     """Figures 3 and 4: the paper's models by final FR, and those run here; a panel a task."""
-    printed = Printed()
-    rows = {task: printed.methods(table) for task, table in TABLES.items()}
+    rows = {task: PRINTED.distinct(table, "model", "base") for task, table in TABLES.items()}
     tall = max(map(len, rows.values())) + len(models)
     figure, axes = plt.subplots(1, len(rows), figsize=(figures.WIDTH, 1.0 + 0.21 * tall))
     for ax, (task, table) in zip(axes, TABLES.items(), strict=True):
-        _panel(ax, printed, table, task, models)
+        _panel(ax, table, task, models)
     return figure
 
 
-def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[Answers]) -> None:
+def _panel(ax: Axes, table: str, task: str, models: Sequence[Answers]) -> None:
     names = []
-    for y, (model, base) in enumerate(printed.methods(table)):
-        value = printed.number(table, model=model, base=base, metric="final FR")
+    for y, (model, base) in enumerate(PRINTED.distinct(table, "model", "base")):
+        value = PRINTED.number(table, model=model, base=base, metric="final FR")
         ax.plot(value, y, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     colours = model_colours([one.subject.name for one in models])

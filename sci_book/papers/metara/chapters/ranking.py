@@ -14,7 +14,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import kendalltau
 
-from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     METHODS,
@@ -26,6 +25,7 @@ from sci_book.papers.metara.chapters.answers import (
 )
 from sci_book.papers.metara.chapters.models import relative
 from sci_book.papers.metara.metavqa import RELATIONS
+from sci_book.papers.metara.printed import PRINTED
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.lines import table_of
@@ -89,11 +89,11 @@ def tau_table(models: Sequence[Answers]) -> Table:
 
 def paper_table() -> Table:
     """Kendall's tau of the paper's own numbers in Table IV, of the models that have both."""
-    printed, lines = Printed(), {}
+    lines = {}
     cells = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
     for line, fields in {**cells, "printed ranks": {"metric": "rank"}}.items():
         values = {
-            method: printed.rows(TABLE, method=method, **fields).set_index("model")["value"]
+            method: PRINTED.rows(TABLE, method=method, **fields).set_index("model")["value"]
             for method in ("MetaVQA", "MetaRA")
         }
         both = pd.DataFrame(values).astype(float).dropna()
@@ -105,7 +105,7 @@ def paper_table() -> Table:
 
 def beside_paper(models: Sequence[Answers]) -> Table:
     """Both failure rates of the base beside Table IV's, with MetaVQA's relations apart."""
-    printed, lines = Printed(), {}
+    lines = {}
     for one in models:
         row = relative(one.subject.label, TABLE)
         for name, task in TASKS.items():
@@ -114,7 +114,7 @@ def beside_paper(models: Sequence[Answers]) -> Table:
             for method, rows in parts.items():
                 paper = None
                 if row and method == "MetaVQA":  # its MetaRA column is accuracies
-                    paper = printed.number(
+                    paper = PRINTED.number(
                         TABLE, **row, dataset=PEERS[name], method=method, metric="FR"
                     )
                 lines[f"{task}, {method}, {one.subject.shown}"] = chapters.row(

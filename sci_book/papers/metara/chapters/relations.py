@@ -10,7 +10,6 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     LABELS,
@@ -26,6 +25,7 @@ from sci_book.papers.metara.chapters.answers import (
 )
 from sci_book.papers.metara.chapters.tasks import KNOWLEDGE, TEXT
 from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.printed import PRINTED
 from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
@@ -43,10 +43,10 @@ def between(one: Answers, task: str, first: str, second: str) -> Part:
 
 def table06(one: Answers) -> Table:
     """Table VI beside one model; the paper's means are over its models and data sets."""
-    printed, lines = Printed(), {}
+    lines = {}
     for name, task in TASKS.items():
         for relation in RELATIONS:
-            paper = printed.number(TABLE, split=relation, dataset=name)
+            paper = PRINTED.number(TABLE, split=relation, dataset=name)
             ours = average(one.rate(FR, task, relation=relation))
             lines[f"{task}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
     caption = f"FR {LABELS[FR]}, percent; n right originals"
@@ -166,10 +166,9 @@ def draw_bars(models: Sequence[Answers]) -> Figure:
 
 def _panels(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """FR by relation and task, the paper's and each model's."""
-    printed = Printed()
     panels = {
         "paper": {
-            task: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
+            task: [PRINTED.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
             for name, task in TASKS.items()
         }
     }

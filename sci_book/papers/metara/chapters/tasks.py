@@ -12,7 +12,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.audit import SETS, Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     LABELS,
@@ -27,6 +26,7 @@ from sci_book.papers.metara.chapters.answers import (
     same_in_a_mirror,
 )
 from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.printed import PRINTED, SETS
 from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
@@ -78,10 +78,9 @@ def without_mirror(models: Sequence[Answers]) -> str:
 
 def table05(models: Sequence[Answers]) -> Table:
     """Table V, and both tasks of each model run here."""
-    printed = Printed()
-    (model, base), *_ = printed.methods(TABLE)
+    (model, base), *_ = PRINTED.distinct(TABLE, "model", "base")
     theirs = {
-        name: printed.number(TABLE, dataset=name) for names in SETS.values() for name in names
+        name: PRINTED.number(TABLE, dataset=name) for names in SETS.values() for name in names
     }
     lines = {f"{model} {base} (paper)": theirs}
     for one in models:
@@ -123,13 +122,12 @@ def spread_line(findings: Sequence) -> str:
 
 def draw(models: Sequence[Answers]) -> Figure:
     """Figures 6 and 7: FR by data set, and how it is spread over originals."""
-    printed = Printed()
     figure, axes = plt.subplots(
         1, 2, figsize=(figures.WIDTH, 3.4), gridspec_kw={"width_ratios": [1, 1.1]}
     )
     names = [name for task in SETS.values() for name in task]
     for y, name in enumerate(names):
-        value = printed.number(TABLE, dataset=name)
+        value = PRINTED.number(TABLE, dataset=name)
         label = None if y else "paper"
         axes[0].plot(value, y, "D", mfc="white", mec=INK, markersize=6, label=label)
     colours = model_colours([one.subject.name for one in models])

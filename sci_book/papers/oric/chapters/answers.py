@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from sci_book.papers.oric import scores
-from sci_book.papers.oric.audit import Printed
 from sci_book.papers.oric.paper import QUESTIONS
+from sci_book.papers.oric.printed import PRINTED, printed_row
 from sci_book.papers.oric.questions import LABELS, explicit
 from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
@@ -196,12 +196,6 @@ def combine(
     return interval._replace(n=tables[0].shape[1])
 
 
-@cache
-def printed() -> Printed:
-    """The paper's tables and sentences."""
-    return Printed()
-
-
 def relative(subject: Subject) -> str:
     """The paper's model of the same family; "" where there is none."""
     known = pd.read_csv(PAPER / "oric_relatives.csv", dtype=str).set_index("label")["model"]
@@ -209,8 +203,8 @@ def relative(subject: Subject) -> str:
 
 
 def paper_row(subject: Subject, table: str, part: str | None = None) -> dict[str, float]:
-    """The row of a subject's `relative` by label and metric (`Printed.row`); empty without one."""
-    return printed().row(table, relative(subject), part)
+    """The row of a subject's `relative` by label and metric (`printed_row`); empty without one."""
+    return printed_row(table, relative(subject), part)
 
 
 def beside(subject: Subject, known: bool = True) -> str:
@@ -224,7 +218,7 @@ def as_printed(table: str, caption: str) -> Table:
 
     A part that is a group of models has a line of its own above them.
     """
-    frame = printed().tables[table]
+    frame = PRINTED.tables[table]
     several = frame["part"].nunique() > 1
     grouped = several and frame.groupby("model")["part"].nunique().max() == 1
     named = [key for key in ("label", "metric", "item") if frame[key].nunique() > 1]
@@ -245,7 +239,7 @@ def as_printed(table: str, caption: str) -> Table:
 
 
 def paper_key(name: str) -> str:
-    """One of `scores.METRICS` as a key of `Printed.row`."""
+    """One of `scores.METRICS` as a key of `printed_row`."""
     metric, _, label = name.partition("_")
     return f"{label} {metric}" if label in LABELS else f"overall {name}"
 

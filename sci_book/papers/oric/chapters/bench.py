@@ -13,6 +13,7 @@ from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked
 from sci_book.papers.oric.detectors import THRESHOLD, NoisySceneGraph
+from sci_book.papers.oric.printed import PRINTED, printed_row
 from sci_book.papers.oric.questions import WORDINGS
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
@@ -98,13 +99,13 @@ def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Ta
     """The detector's row beside the paper's two; its misses and inventions are chance."""
     asked = answers.of(subjects[0], BENCH)
     counts = scores.columns(asked.labels, detector_said(asked, detector))
-    printed, rows = answers.printed(), {}
+    rows = {}
     for name in scores.METRICS:
         ours = answers.combine([(1, counts, asked.images)], scores.metric(name)).times(100)
         rows[answers.title(name)] = {
             **{
-                model: printed.row("oric_table10", model)[answers.paper_key(name)]
-                for part, model in printed.models("oric_table10")
+                model: printed_row("oric_table10", model)[answers.paper_key(name)]
+                for part, model in PRINTED.distinct("oric_table10", "part", "model")
                 if part.startswith("Open-vocabulary")
             },
             "pocket detector": ours.estimate,
@@ -117,8 +118,8 @@ def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Ta
 def draw(subjects: Sequence[Subject]) -> Figure:
     """Recall of yes against recall of no: the paper's rows in grey, ours with intervals."""
     figure, ax = plt.subplots(figsize=(WIDTH, 4.0))
-    printed = answers.printed()
-    rows = [printed.row("oric_table10", model) for _, model in printed.models("oric_table10")]
+    models = PRINTED.distinct("oric_table10", "model")
+    rows = [printed_row("oric_table10", model) for (model,) in models]
     ax.plot(
         [row["yes recall"] for row in rows], [row["no recall"] for row in rows], "o",
         color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows",

@@ -25,6 +25,7 @@ from sci_book.papers.oric.chapters.context import SET_COLOURS
 from sci_book.papers.oric.construct import DESCRIPTION
 from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored
 from sci_book.papers.oric.paper import DATA
+from sci_book.papers.oric.printed import PRINTED
 from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
@@ -125,7 +126,7 @@ def contrast(name: str, label: str) -> Sample:
 
 def paper_numbers(models: Names) -> dict[tuple[str, str], float]:
     """Figure 3's differences in the paper, by model (whichever is shown) and part of a claim."""
-    quote = answers.printed().quote
+    quote = PRINTED.quote
     paper = {
         "yes": quote("figure 3 POPE yes") - quote("section 3.2 ORIC yes"),
         "no": quote("figure 3 ORIC no") - quote("figure 3 POPE no"),
@@ -150,7 +151,7 @@ def means() -> dict[tuple[str, str, str], Interval]:
 
 def score_table() -> Table:
     """Figure 3: mean scores by set and label, the paper's beside the pocket CLIP's."""
-    quote = answers.printed().quote
+    quote = PRINTED.quote
     paper = {
         ("POPE", "yes"): quote("figure 3 POPE yes"), ("POPE", "no"): quote("figure 3 POPE no"),
         ("ORIC", "yes"): quote("section 3.2 ORIC yes"), ("ORIC", "no"): quote("figure 3 ORIC no"),
@@ -186,10 +187,10 @@ def closer(name: str) -> Interval:
 
 def distance_table() -> Table:
     """Mean least distances by encoder and set, the paper's three encoders first."""
-    printed, rows = answers.printed(), {}
-    for model in dict.fromkeys(model for _, model in printed.models("oric_table06")):
+    rows = {}
+    for (model,) in PRINTED.distinct("oric_table06", "model"):
         rows[f"paper, {model}"] = {
-            part: printed.number("oric_table06", part=part, model=model)
+            part: PRINTED.number("oric_table06", part=part, model=model)
             for part in ("POPE", "ORIC")
         }
     for name in encoders():

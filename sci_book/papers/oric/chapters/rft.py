@@ -24,6 +24,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.files import json_text
 from sci_book.papers.oric import onlooker, scores
 from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.printed import printed_row
 from sci_book.papers.oric.rft.rewards import REWARDS
 from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS
 from sci_book.papers.shared.chapters import PAPER, levels, row
@@ -351,9 +352,8 @@ def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
 
 def _printed(part: str = "a") -> dict[str, dict[str, float]]:
     """The rows of a part of Table 5 by condition; that of part b with 0-shot CoT is empty."""
-    printed = answers.printed()
     return {
-        condition: printed.row("oric_table05", name, part) for condition, name in PRINTED.items()
+        condition: printed_row("oric_table05", name, part) for condition, name in PRINTED.items()
     }
 
 

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked, Halves
+from sci_book.papers.oric.printed import PRINTED
 from sci_book.papers.oric.scores import COUNTS, SIZES, Values, size_of
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
@@ -155,9 +156,9 @@ def recalls(subject: Subject) -> Table:
 
 def shares() -> pd.DataFrame:
     """Figure 10: shares of sizes in percent, the paper's sets and the pocket ones."""
-    printed, frame = answers.printed(), pd.read_csv(answers.QUESTIONS)
+    frame = pd.read_csv(answers.QUESTIONS)
     rows = {
-        f"paper, {name}": {size: printed.quote(f"share {name} {size}") for size in SIZES}
+        f"paper, {name}": {size: PRINTED.quote(f"share {name} {size}") for size in SIZES}
         for name in ("COCO", "POPE", "ORIC")
     }
     for name, title in (("pope", "POPE"), ("random", "by lot"), ("bench", "ORIC")):
@@ -193,12 +194,12 @@ def _present(subject: Subject, halves: Halves) -> Asked:
 
 
 def _paper(subject: Subject) -> dict[str, dict[str, float]]:
-    printed, name = answers.printed(), answers.relative(subject)
-    if name not in [model for _, model in printed.models("oric_table04")]:
+    name = answers.relative(subject)
+    if name not in [model for (model,) in PRINTED.distinct("oric_table04", "model")]:
         return {}
     return {
         part: {
-            size: printed.number("oric_table04", part=part, model=name, item=size) for size in SIZES
+            size: PRINTED.number("oric_table04", part=part, model=name, item=size) for size in SIZES
         }
         for part in BOTH
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.audit import unfit
+from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.shapley import Coalition
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.sweeps import beside_paper

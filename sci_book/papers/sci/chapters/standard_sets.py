@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.audit import unfit
+from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters.drbench_tables import INPUTS
 from sci_book.papers.sci.chapters.shapes import Subjects, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind

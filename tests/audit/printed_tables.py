@@ -1,14 +1,30 @@
-"""What the tests of three audits share: findings by verdict, and copied tables with other cells."""
+"""What tests of audits share: the five audits, findings by verdict, and tables with other cells."""
 
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from sci_book.papers.shared.audit import PAPER
+from sci_book.audit import engine
+from sci_book.papers.cvqa import audit as cvqa
+from sci_book.papers.edge import audit as edge
+from sci_book.papers.metara import audit as metara
+from sci_book.papers.oric import audit as oric
+from sci_book.papers.sci.audit import own
+from sci_book.resources import PAPER
+
+AUDITS = {
+    "sci": partial(engine.audit, "sci", own(0.01)),
+    "cvqa": partial(engine.audit, "cvqa", cvqa.OWN),
+    "edge": partial(engine.audit, "edge", edge.OWN),
+    "oric": partial(engine.audit, "oric", oric.OWN),
+    "metara": partial(engine.audit, "metara", metara.OWN),
+}
+FILES = {"sci": ("table*", "fig01c*", "dataset_sizes*", "quotes*")}
 
 PAPERS_NEEDED = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
@@ -33,16 +49,17 @@ def of(findings, verdict):
 
 def copied(paper, folder):
     """The transcribed tables of a paper, copied to a folder."""
-    for path in PAPER.glob(f"{paper}_*.csv"):
-        shutil.copy(path, folder)
+    for pattern in FILES.get(paper, (f"{paper}_*",)):
+        for path in PAPER.glob(f"{pattern}.csv"):
+            shutil.copy(path, folder)
     return folder
 
 
-def plant(folder, table, fields, value):
+def plant(folder, table, fields, value, column="value"):
     """Change the one cell of a copied table that has these fields, by column."""
     path = folder / f"{table}.csv"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     mask = (frame[list(fields)] == list(fields.values())).all(axis=1)
     assert mask.sum() == 1
-    frame.loc[mask, "value"] = value
+    frame.loc[mask, column] = value
     frame.to_csv(path, index=False)
