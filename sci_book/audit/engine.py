@@ -28,7 +28,7 @@ from sci_book.audit.findings import (
 from sci_book.audit.kinds import KINDS, Kind, Outcome
 from sci_book.audit.printed import Cell, PrintedTables, table_title
 from sci_book.files import read_yaml
-from sci_book.resources import AUDITS, PAPER
+from sci_book.resources import MANIFESTS
 
 SHOWN = 6  # exceptions that a finding spells out
 ANY = "*"
@@ -47,29 +47,22 @@ class CheckError(ValueError):
     """A file of checks asks for what there is not; the message names the file and the check."""
 
 
-def audit(
-    paper: str,
-    own: Mapping[str, Own] | None = None,
-    *,
-    folder: Path = PAPER,
-    checks: Path = AUDITS,
-) -> Audit:
+def audit(paper: str, own: Mapping[str, Own] | None = None, *, folder: Path = MANIFESTS) -> Audit:
     """Reads a paper's tables and checks, and makes every check.
 
     Args:
         paper: how the names of its files begin; its checks are `<paper>.yaml`.
         own: kinds of check that are this paper's alone, by the names that its file calls.
-        folder: of the transcribed tables.
-        checks: the folder of the files of checks.
+        folder: of the transcribed tables, in `paper`, and of the files of checks, in `audits`.
 
     Raises:
         CheckError: a check names a kind, key, cell or function that there is not.
         FileNotFoundError: there is no such file, or no table.
     """
-    path = checks / f"{paper}.yaml"
+    path = folder / "audits" / f"{paper}.yaml"
     spec = read_yaml(path)
-    _known(spec, HEAD, path.name)
-    printed = PrintedTables(paper, folder, **spec.get("tables", {}))
+    _known(spec, HEAD, path.name, ("labels", "checks"))
+    printed = PrintedTables(paper, folder / "paper", **spec.get("tables", {}))
     titles, labels = spec.get("titles", {}), spec["labels"]
     titles = {name: titles.get(name) or table_title(name) for name in printed.tables}
     listed = spec["checks"] if isinstance(spec["checks"], Mapping) else {"": spec["checks"]}
@@ -103,6 +96,7 @@ def _made(
         if entry["python"] not in own:
             raise CheckError(f"no function is given by this name, but {sorted(own)}.")
         return own[entry["python"]](printed)
+    _known(entry, entry, "a check", ("about", "check"))
     return {
         _fill(entry["about"], variables): _Check(entry, variables, printed, titles, own).finding()
         for variables in _each(entry.get("each", {}), {"table": entry.get("table", "")}, printed)
@@ -118,7 +112,8 @@ class _Check:
             raise CheckError(f"{entry['check']!r} is no kind; expected one of {', '.join(kinds)}.")
         self.kind = kinds[entry["check"]]
         self.parameters = inspect.signature(self.kind.check).parameters
-        _known(entry, (*OF_A_CHECK, *self.parameters), "a check of this kind")
+        needed = [name for name, p in self.parameters.items() if p.default is p.empty]
+        _known(entry, (*OF_A_CHECK, *self.parameters), "a check of this kind", needed)
         if (otherwise := entry.get("otherwise", INCONSISTENT)) not in VERDICTS:
             raise CheckError(f"otherwise is {otherwise!r}; expected one of {', '.join(VERDICTS)}.")
         self.entry, self.printed, self.otherwise = entry, printed, otherwise
@@ -128,7 +123,9 @@ class _Check:
         together = self.entry.get("together")
         place, says = self.sentence("place", "{title}"), None
         if quote := self.entry.get("quote"):
-            line = self.printed.quotes.loc[_fill(quote, self.variables)]
+            name = _fill(quote, self.variables)
+            self.printed.quoted(name)  # or raises
+            line = self.printed.quotes.loc[name]
             place, says = f"{line['place']}; {place}", f"“{line['quote']}”"
         if together is not None:
             return self.of_many(together, place, says)
@@ -142,29 +139,32 @@ class _Check:
     def of_many(self, together: Mapping[str, Any], place: str, says: str | None) -> Finding:
         """One finding of many comparisons, which names those that are not so."""
         _known(together, OF_TOGETHER, "together")
-        every, held, exceptions, marks = [], [], [], []
+        every, held, exceptions, marks, printed, untold = [], [], [], [], [], True
         for variables in _each(together["each"], self.variables, self.printed):
             outcome, cells = self.outcome(variables)
             label = _fill(together.get("label", ""), variables)
             values = {**variables, **cells, **outcome.values}
             text = self.sentence("follows", self.kind.follows, values)
             every.append(f"{label}: {text}" if label else text)
+            printed += _listed(cells.get("printed", []))
             (held if outcome.fits else exceptions).append(every[-1])
             marks += [] if outcome.fits else self.marks(values)
+            untold &= outcome.fits is not False
         more = len(exceptions) - SHOWN
         shown = exceptions[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
         values = {
-            **self.variables, "n": len(every), "right": len(held), "wrong": len(exceptions),
+            **self.variables, "printed": printed,
+            "n": len(every), "right": len(held), "wrong": len(exceptions),
             "every": "; ".join(every), "held": "; ".join(held), "exceptions": "; ".join(shown),
         }  # fmt: skip
         right = together.get("right", TRUE_OF)
         wrong = together.get("wrong", f"{TRUE_OF}; not of {{exceptions}}")
-        fits = held if together.get("any") else not exceptions
+        fits = bool(held) if together.get("any") else not exceptions
         return Finding(
             place,
             says or self.sentence("says", "{n} numbers", values),
             _fill(wrong if exceptions else right, values),
-            self.verdict(bool(fits)),
+            UNTOLD if untold and not fits else self.verdict(fits),
             marks,
         )
 
@@ -251,11 +251,12 @@ def _cells(spec: Any, variables: Variables, printed: PrintedTables) -> Iterator[
     elif isinstance(spec, Mapping):
         table = spec.get("table") or variables["table"]
         fields = {name: value for name, value in spec.items() if name != "table" and value != ANY}
+        if table not in printed.tables:
+            raise CheckError(f"{table!r} is no table, but {', '.join(printed.tables)}.")
+        _known(spec, ("table", *printed.tables[table]), f"a cell of {table}")
         for name, value in fields.items():
             if not all(isinstance(text, str) for text in _listed(value)):
                 raise CheckError(f"{name} is {value!r}; a field is text, in quotes if need be.")
-        if table not in printed.tables:
-            raise CheckError(f"{table!r} is no table, but {', '.join(printed.tables)}.")
         for texts in product(*map(_listed, fields.values())):
             yield from printed.cells(table, **dict(zip(fields, texts, strict=True)))
     else:
@@ -279,7 +280,7 @@ class _Sentences(Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, list) and all(isinstance(part, Cell) for part in value):
-            return " / ".join(dict.fromkeys(self.format_field(one, format_spec) for one in value))
+            return " / ".join(self.format_field(one, format_spec) for one in value)
         text = format(value, format_spec)
         return f"−{text[1:]}" if text.startswith("-") and not isinstance(value, str) else text
 
@@ -293,7 +294,7 @@ def _fill(value: Any, variables: Variables) -> Any:
         name = value[1:-1]
         known = variables.get(name) if value == f"{{{name}}}" else None
         if isinstance(known, Mapping) or (known and _is_texts(known)):
-            return _fill(known, variables)
+            return known
         return _Sentences().vformat(value, (), variables) if "{" in value else value
     if isinstance(value, Mapping):
         return {name: _fill(part, variables) for name, part in value.items()}
@@ -304,6 +305,10 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(one, Cell) for one in value)
 
 
-def _known(entry: Iterable[str], keys: Sequence[str], what: str) -> None:
+def _known(
+    entry: Iterable[str], keys: Iterable[str], what: str, needed: Sequence[str] = ()
+) -> None:
     if unknown := [key for key in entry if key not in keys]:
         raise CheckError(f"{unknown[0]!r} is no key of {what}; expected one of {', '.join(keys)}.")
+    if missing := [key for key in needed if key not in entry]:
+        raise CheckError(f"{what} needs {' and '.join(missing)}.")

@@ -1,7 +1,7 @@
 """What a check can ask of printed numbers: one plain function a kind.
 
-Each takes cells and says whether they fit, with the numbers that its sentences may name. The
-decorator holds these sentences, which a check may replace by its own.
+Each takes cells and says whether they fit, with the numbers that its sentences may name. `KINDS`
+holds these sentences, which a check may replace by its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,20 +37,6 @@ class Kind(NamedTuple):
     follows: str
 
 
-KINDS: dict[str, Kind] = {}
-
-
-def kind(printed: str, follows: str, name: str = "") -> Callable:
-    """Registers a function as a kind of check, under its own name unless another is given."""
-
-    def register(check: Callable[..., Outcome]) -> Callable[..., Outcome]:
-        KINDS[name or check.__name__] = Kind(check, printed, follows)
-        return check
-
-    return register
-
-
-@kind("{printed}", "{terms} = {value}", "sum")
 def total(
     printed: Sequence[Cell],
     parts: Sequence[Cell],
@@ -70,7 +56,6 @@ def total(
     return Outcome(near, {"terms": terms, "value": f"{value:,.{places}f}".replace("-", "−")})
 
 
-@kind("{printed}", "{terms} = {value}")
 def difference(printed: Sequence[Cell], of: Cell, less: Cell, exact: bool = False) -> Outcome:
     """A number less another; `exact`: all three as printed, though they are rounded."""
     outcome = total(printed, [of, less], _constants([1, -1]))
@@ -78,7 +63,6 @@ def difference(printed: Sequence[Cell], of: Cell, less: Cell, exact: bool = Fals
     return outcome._replace(fits=near) if exact else outcome
 
 
-@kind("{printed}", "{terms} = {value}")
 def mean(printed: Sequence[Cell], parts: Sequence[Cell], weights: Sequence[Cell] = ()) -> Outcome:
     """A mean, weighted by other numbers; `last` is what the last part would have to be.
 
@@ -98,7 +82,6 @@ def mean(printed: Sequence[Cell], parts: Sequence[Cell], weights: Sequence[Cell]
     return Outcome(near, {"terms": terms, "value": text, "last": last})
 
 
-@kind("{one:.2f}", "{other:.2f}")
 def means(printed: Sequence[Cell], others: Sequence[Cell]) -> Outcome:
     """The means of two groups of numbers, which are to be one."""
     (one, slack), (other, more) = (_mean(cells, [1] * len(cells)) for cells in (printed, others))
@@ -106,7 +89,6 @@ def means(printed: Sequence[Cell], others: Sequence[Cell]) -> Outcome:
     return Outcome(near, {"one": one, "other": other, "count": len(others), "slack": slack + more})
 
 
-@kind("{printed}", "{printed} lies outside {low:g} to {high:g}")
 def between(printed: Cell, parts: Sequence[Cell]) -> Outcome:
     """A mean of any weights, which is never below all of its parts or above them."""
     low = min(part.value - part.half for part in parts)
@@ -115,7 +97,6 @@ def between(printed: Cell, parts: Sequence[Cell]) -> Outcome:
     return Outcome(near, {"low": low, "high": high})
 
 
-@kind("{printed}", "{of} / {to} = {value}")
 def ratio(printed: Cell, of: Cell, to: Cell, scale: Real = 1, exact: bool = False) -> Outcome:
     """A quotient, times `scale`; `exact`: of and to are whole numbers of things as printed."""
     above, below = (0.0, 0.0) if exact else (of.half, to.half)
@@ -130,7 +111,6 @@ def ratio(printed: Cell, of: Cell, to: Cell, scale: Real = 1, exact: bool = Fals
     return Outcome(near, {"value": f"{value:.{places if exact else places + 2}f}"})
 
 
-@kind("{printed}", "{terms} = {value}")
 def product(printed: Cell, factors: Sequence[Cell], percent: bool = False) -> Outcome:
     """A product of numbers that are not negative; `percent`: the last one is a percentage."""
     low, value, high = (
@@ -143,7 +123,6 @@ def product(printed: Cell, factors: Sequence[Cell], percent: bool = False) -> Ou
     return Outcome(near, {"terms": terms, "value": value})
 
 
-@kind("{printed} %", "{counts} of {n:,}")
 def count(printed: Cell, n: Cell, times: int = 1) -> Outcome:
     """A percentage of n rows, each asked so many times: some whole number of them."""
     rows = int(n.value) * times
@@ -152,7 +131,6 @@ def count(printed: Cell, n: Cell, times: int = 1) -> Outcome:
     return Outcome(bool(counts), {"counts": _either(counts or nearest), "n": rows})
 
 
-@kind("{printed} %", "{counts} of {n:,}")
 def counts(printed: Sequence[Cell], n: Cell, of: str, others: Sequence[Cell] = ()) -> Outcome:
     """Percentages that share out n rows, but for `others`: whole numbers which add up to these.
 
@@ -169,14 +147,12 @@ def counts(printed: Sequence[Cell], n: Cell, of: str, others: Sequence[Cell] = (
     return Outcome(bool(choices), {"counts": " or ".join(texts) or "no counts", "n": int(n.value)})
 
 
-@kind("{printed} %", "{count} of {n}")
 def pooled(printed: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     """A percentage of the rows of several parts, n in each, whose percentages are printed."""
     count, rows = pool(parts, n)
     return Outcome(count in counts_printed(printed.text, rows), {"count": count, "n": rows})
 
 
-@kind("[{low}, {high}]", "Wilson of {count} of {n}: [{start:.2f}, {end:.2f}]")
 def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     """Wilson's 95 % interval of the share that several parts have together, n rows in each."""
     count, rows = pool(parts, n)
@@ -185,7 +161,6 @@ def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     return Outcome(near, {"count": count, "n": rows, "start": ends[0], "end": ends[1]})
 
 
-@kind("{printed}", "harmonic mean of {precision} and {recall}: {value:.2f}")
 def f1(printed: Cell, precision: Cell, recall: Cell, averaged: bool = False) -> Outcome:
     """An F1; one that is averaged over several runs is never above that of the averages."""
     low, high = (
@@ -197,7 +172,6 @@ def f1(printed: Cell, precision: Cell, recall: Cell, averaged: bool = False) -> 
     return Outcome(near, {"value": _harmonic(precision.value, recall.value)})
 
 
-@kind("{printed}", "{again}")
 def repeated(printed: Cell, again: Cell) -> Outcome:
     """One number that is printed twice: some value rounds to both."""
     apart = abs(printed.value - again.value)
@@ -205,7 +179,6 @@ def repeated(printed: Cell, again: Cell) -> Outcome:
     return Outcome(apart < max(slack - EPSILON, EPSILON), {})
 
 
-@kind("{printed}", "{among}")
 def one_of(printed: Cell, among: Sequence[Cell]) -> Outcome:
     """A number that stands among others."""
     known = sorted({cell.text for cell in among}, key=float)
@@ -213,7 +186,6 @@ def one_of(printed: Cell, among: Sequence[Cell]) -> Outcome:
     return Outcome(near, {"among": ", ".join(known)})
 
 
-@kind("{printed} % in both", "between {low:.1f} % and {high:.1f} %; {chance:.1f} % if independent")
 def overlap(printed: Cell, first: Cell, second: Cell, whole: Cell | None = None) -> Outcome:
     """A percentage of all rows that is in two sets, whose percentages (or sizes of `whole`) are."""
     n = whole.value if whole else 100.0
@@ -229,14 +201,12 @@ def overlap(printed: Cell, first: Cell, second: Cell, whole: Cell | None = None)
     })  # fmt: skip
 
 
-@kind("{printed}", "{count} rows")
 def rows(printed: Cell, among: Sequence[Cell], of: Sequence[str]) -> Outcome:
     """How many rows a table has, by the fields `of`."""
     found = len({tuple(cell.fields[name] for name in of) for cell in among})
     return Outcome(found == printed.value, {"count": found})
 
 
-@kind("", "{least} against {most}")
 def compared(greater: Sequence[Cell], less: Sequence[Cell], or_equal: bool = False) -> Outcome:
     """Each of some numbers above each of others; `least` and `most` are the two that come closest.
 
@@ -247,6 +217,33 @@ def compared(greater: Sequence[Cell], less: Sequence[Cell], or_equal: bool = Fal
     above = 1e-6 * (-1 if or_equal else 1)
     beyond = [cell for cell in greater if cell.value <= most.value + above]
     return Outcome(not beyond, {"least": least, "most": most, "beyond": len(beyond)})
+
+
+KINDS = {
+    "sum": Kind(total, "{printed}", "{terms} = {value}"),
+    "difference": Kind(difference, "{printed}", "{terms} = {value}"),
+    "mean": Kind(mean, "{printed}", "{terms} = {value}"),
+    "means": Kind(means, "{one:.2f}", "{other:.2f}"),
+    "between": Kind(between, "{printed}", "{printed} lies outside {low:g} to {high:g}"),
+    "ratio": Kind(ratio, "{printed}", "{of} / {to} = {value}"),
+    "product": Kind(product, "{printed}", "{terms} = {value}"),
+    "count": Kind(count, "{printed} %", "{counts} of {n:,}"),
+    "counts": Kind(counts, "{printed} %", "{counts} of {n:,}"),
+    "pooled": Kind(pooled, "{printed} %", "{count} of {n}"),
+    "interval": Kind(
+        interval, "[{low}, {high}]", "Wilson of {count} of {n}: [{start:.2f}, {end:.2f}]"
+    ),
+    "f1": Kind(f1, "{printed}", "harmonic mean of {precision} and {recall}: {value:.2f}"),
+    "repeated": Kind(repeated, "{printed}", "{again}"),
+    "one_of": Kind(one_of, "{printed}", "{among}"),
+    "overlap": Kind(
+        overlap,
+        "{printed} % in both",
+        "between {low:.1f} % and {high:.1f} %; {chance:.1f} % if independent",
+    ),
+    "rows": Kind(rows, "{printed}", "{count} rows"),
+    "compared": Kind(compared, "", "{least} against {most}"),
+}
 
 
 # --- what several kinds, or a paper's own checks, share ------------------------------------------

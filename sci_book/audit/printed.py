@@ -16,7 +16,6 @@ import pandas as pd
 from sci_book.resources import PAPER
 
 EPSILON = 1e-9  # how far a value may lie beyond half a unit of the last digit
-QUOTES = "quotes"  # the table of what a paper prints in its text
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

@@ -1,8 +1,9 @@
 """The papers this book reproduces, in its order; each is described in its own folder.
 
 A further paper is a folder with a `paper.py`; `claims_<name>.yaml` and `index_<name>.yaml` in
-`data_manifests/paper`; its line here; its title among the parameters of `notebooks/verdicts.py`;
-and its chapters in `_toc.yml`.
+`data_manifests/paper`; checks of its printed numbers in `data_manifests/audits`, whose README says
+how; its line here; its title among the parameters of `notebooks/verdicts.py`; and its chapters in
+`_toc.yml`.
 """
 
 from sci_book.papers.cvqa import paper as cvqa

@@ -15,7 +15,7 @@ from sci_book.papers.edge import audit as edge
 from sci_book.papers.metara import audit as metara
 from sci_book.papers.oric import audit as oric
 from sci_book.papers.sci.audit import own
-from sci_book.resources import PAPER
+from sci_book.resources import MANIFESTS
 
 AUDITS = {
     "sci": partial(engine.audit, "sci", own(0.01)),
@@ -48,16 +48,19 @@ def of(findings, verdict):
 
 
 def copied(paper, folder):
-    """The transcribed tables of a paper, copied to a folder."""
+    """The transcribed tables and the checks of a paper, copied to a folder."""
+    for name in ("paper", "audits"):
+        (folder / name).mkdir()
     for pattern in FILES.get(paper, (f"{paper}_*",)):
-        for path in PAPER.glob(f"{pattern}.csv"):
-            shutil.copy(path, folder)
+        for path in (MANIFESTS / "paper").glob(f"{pattern}.csv"):
+            shutil.copy(path, folder / "paper")
+    shutil.copy(MANIFESTS / "audits" / f"{paper}.yaml", folder / "audits")
     return folder
 
 
 def plant(folder, table, fields, value, column="value"):
     """Change the one cell of a copied table that has these fields, by column."""
-    path = folder / f"{table}.csv"
+    path = folder / "paper" / f"{table}.csv"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     mask = (frame[list(fields)] == list(fields.values())).all(axis=1)
     assert mask.sum() == 1

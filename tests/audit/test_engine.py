@@ -123,13 +123,14 @@ def made(tmp_path):
     """Makes a paper of two tables, sentences and checks, each with a text replaced; audits it."""
 
     def audit(*changes, own=None):
-        files = {"made_table01.csv": TABLE, "made_table02.csv": SCORES, "made_quotes.csv": QUOTES,
-                 "made.yaml": CHECKS}  # fmt: skip
+        files = {"paper/made_table01.csv": TABLE, "paper/made_table02.csv": SCORES,
+                 "paper/made_quotes.csv": QUOTES, "audits/made.yaml": CHECKS}  # fmt: skip
         for name, text in files.items():
             for old, new in changes:
                 text = text.replace(old, new)
+            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text, encoding="utf-8")
-        return engine.audit("made", own, folder=tmp_path, checks=tmp_path)
+        return engine.audit("made", own, folder=tmp_path)
 
     return audit
 
@@ -226,6 +227,11 @@ def test_a_check_may_leave_a_verdict_open_and_call_a_papers_own_kind(made):
         ("printed: {metric: right}", "printed: {}", "printed is 7 cells of {}; expected one"),
         ("table: made_table02\n  printed: {metric: f1}", "table: made_table9\n  printed: {}",
          "'made_table9' is no table, but made_table01, made_table02"),
+        ("{metric: precision}", "{metrik: precision}", "'metrik' is no key of a cell of made"),
+        ("  recall: {metric: recall}\n", "", "a check of this kind needs recall"),
+        ("- about: F1\n  check", "- check", "a check needs about"),
+        ("labels: [model]\n", "", "made.yaml needs labels"),
+        ("quote: best", "quote: worst", "No sentence of made is called 'worst'"),
         ("printed: lead", "printed: led", "No sentence of made is called 'led'"),
         ("about: F1", "about: F1 {f}", "{f} is none of table"),
         ("about: F1", "about: ratio", "two findings are about"),
@@ -253,7 +259,7 @@ def test_the_words_of_a_sentence_reach_nothing_but_names_and_fields(word, made):
 def test_papers_without_tables_and_sentences_alike_are_refused(made, tmp_path):
     made()
     with pytest.raises(FileNotFoundError, match=r"no transcribed table \(other_table\*"):
-        PrintedTables("other", tmp_path)
+        PrintedTables("other", tmp_path / "paper")
     with pytest.raises(ValueError, match=r"made_quotes.csv names two sentences alike"):
         made(("best,section", "lead,section"))
     printed = PrintedTables("edge")

@@ -198,7 +198,7 @@ def test_numbers_copied_from_a_right_source_are_consistent(tmp_path):
     four.loc[four["method"] == "MetaRA", "value"] = theirs
     copied("metara", tmp_path)
     for number, table in ((3, three), (4, four)):
-        table.to_csv(tmp_path / f"metara_table0{number}.csv", index=False)
+        table.to_csv(tmp_path / "paper" / f"metara_table0{number}.csv", index=False)
     changed = AUDITS["metara"](folder=tmp_path).findings
     for about in ("final FR as a mean, OCR-VQA", "direction of the columns, OCR-VQA",
                   "ranks by MetaRA", "MetaRA's columns of Table IV"):  # fmt: skip

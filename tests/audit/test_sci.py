@@ -32,7 +32,7 @@ def changed(folder, name, cells):
     copied("sci", folder)
     for fields, value in cells:
         plant(folder, name, fields, value)
-    return PrintedTables("sci", folder, files=FILES)
+    return PrintedTables("sci", folder / "paper", files=FILES)
 
 
 @given(st.integers(1, 3_000), st.integers(0, 10_000), st.sampled_from([0.005, 0.01]))
@@ -122,10 +122,10 @@ def test_a_row_of_another_set_is_recognised(printed, tmp_path):
 
 def test_numbers_of_a_set_without_a_size_cannot_be_told(tmp_path):
     tables = changed(tmp_path, "table01", [])
-    path = tmp_path / "dataset_sizes.csv"
+    path = tmp_path / "paper" / "dataset_sizes.csv"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(line for line in lines if ",validation," not in line), encoding="utf-8")
-    tables = PrintedTables("sci", tmp_path, files=FILES)
+    tables = PrintedTables("sci", tmp_path / "paper", files=FILES)
     found = audit_counts.count_findings(tables, TOLERANCE)
     assert {found[f"Table 6: {QWEN}, base, {part}"].verdict for part in ("B", "S", "BS")} == {
         UNTOLD
