@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.papers.sci import audit, shapley
+from sci_book.papers.sci import shapley
+from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters import component_table, components, measures
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence
@@ -112,10 +113,10 @@ def test_the_grid_holds_every_combination_once(right, sets):
 
 
 def test_three_printed_rows_fit_no_counts():
-    assert audit.unfit("table05", "Qwen2-VL", "rounds") == [
+    assert unfit("table05", "Qwen2-VL", "rounds") == [
         "original V2 noise500", "original black noise500", "original V1 V2",
     ]  # fmt: skip
-    assert audit.unfit("table05", None, "rounds") == []
+    assert unfit("table05", None, "rounds") == []
     assert component_table.printed("mine").isna().all(axis=None)
     assert len(component_table.printed("Qwen2-VL").dropna()) == 14
 

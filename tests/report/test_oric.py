@@ -21,6 +21,7 @@ from sci_book.papers.oric.chapters import (
 )
 from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
 from sci_book.papers.oric.detectors import NoisySceneGraph
+from sci_book.papers.oric.printed import PRINTED, printed_row
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger
@@ -187,7 +188,7 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
 
 def test_the_papers_relatives_stand_beside(frozen):
     assert answers.paper_row(frozen[0], "oric_table10")["overall f1"] == 79.55
-    assert not any(answers.printed().row("oric_table10", name) for name in ("nobody", ""))
+    assert not any(printed_row("oric_table10", name) for name in ("nobody", ""))
     table = bench.table(frozen[0]).frame
     assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
     assert "ours − paper" not in table
@@ -317,7 +318,7 @@ def test_constants_are_known_answers():
 
 def test_a_printed_table_keeps_every_digit():
     for table in ("oric_table01", "oric_table04", "oric_table07", "oric_table10"):
-        cells = answers.printed().tables[table]["value"].str.replace("-", "−")
+        cells = PRINTED.tables[table]["value"].str.replace("-", "−")
         shown = answers.as_printed(table, "a caption").frame
         assert sorted(shown.to_numpy()[~shown.isin(["—", ""])]) == sorted(cells), table
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sci_book.papers.sci import audit
+from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import findings
@@ -135,9 +135,9 @@ def test_the_margin_of_the_chapter_is_above_every_printed_gain():
 
 
 def test_printed_rows_that_fit_no_count_are_found():
-    assert audit.unfit("table10", "Qwen2-VL", "method") == ["V1", "V2"]
-    assert audit.unfit("table10", "LLaVA-NeXT", "method") == []
-    assert audit.unfit("table10", None, "method") == []
+    assert unfit("table10", "Qwen2-VL", "method") == ["V1", "V2"]
+    assert unfit("table10", "LLaVA-NeXT", "method") == []
+    assert unfit("table10", None, "method") == []
     note = standard_sets.unfitting_note(["Qwen2-VL", None, "LLaVA-NeXT", "Qwen2-VL"])
     assert "Qwen2-VL, V1 and V2" in note and "LLaVA" not in note
     assert standard_sets.unfitting_note([None]) == ""

@@ -13,10 +13,10 @@ from scipy.stats import binomtest
 
 from sci_book.audit.kinds import Outcome
 from sci_book.audit.printed import Cell, sizes_behind
+from sci_book.results.statistics import beyond_chance
 
 Cells = Sequence[Cell]
 LARGEST = 200  # rows of a type that are tried for Table 5
-SIGNIFICANT = 0.05
 _OPERATIONS = {"+": add, "-": sub, "*": mul}
 
 
@@ -52,12 +52,12 @@ def tenths(printed: Cells, sizes: Cells, percent: Cell) -> Outcome:
 
 
 def random_level(at: Cells, worse: Cells, chance: Cell, n: Cell) -> Outcome:
-    """Numbers said to be at chance or worse: exact tests, Bonferroni's correction over all."""
+    """Numbers said to be at chance or worse: exact tests, beyond chance among them all."""
     share, rows = chance.value / 100, int(n.value)
     other = []
     for cell, said in [*((c, "not told apart") for c in at), *((c, "below") for c in worse)]:
         test = binomtest(round(cell.value * rows / 100), rows, share)
-        apart = test.pvalue * (len(at) + len(worse)) < SIGNIFICANT
+        apart = beyond_chance(float(test.pvalue), len(at) + len(worse))
         word = ("above" if test.statistic > share else "below") if apart else "not told apart"
         if word != said:
             other.append(f"{cell.fields['model']}, {cell.fields['metric']}: {word}")

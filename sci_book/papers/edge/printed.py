@@ -17,6 +17,8 @@ PAPER_SETS = dict(zip(KINDS, DATASETS, strict=True))
 PRINTED = PrintedTables("edge")
 PAPER_PAIR = tuple(model for (model,) in PRINTED.distinct("edge_table04", "model", unit="percent"))
 """The compact model and the large one."""
+DIFFERENCE = " - ".join(reversed(PAPER_PAIR))
+"""What a number about the difference of both has in the place of a model."""
 
 
 def printed(table: str, **fields: str) -> float:

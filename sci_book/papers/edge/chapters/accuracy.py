@@ -14,7 +14,7 @@ from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.models import Found, Pair, paired
 from sci_book.papers.edge.cider import cider
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
-from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
+from sci_book.papers.edge.printed import DIFFERENCE, PAPER_SETS, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import together
@@ -30,7 +30,7 @@ def table04(pair: Pair) -> Table:
     """
     lines, samples = {}, []
     names = {paper: model.shown for model, paper, _ in pair.sides}
-    names[PRINTED.pair] = f"{pair.large.shown} − {pair.compact.shown}"
+    names[DIFFERENCE] = f"{pair.large.shown} − {pair.compact.shown}"
 
     def add(what: str, dataset: str, estimates: Sequence[Interval]) -> None:
         for (model, name), estimate in zip(names.items(), estimates, strict=True):

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired_probes
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
-from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
+from sci_book.papers.edge.printed import DIFFERENCE, PAPER_SETS, printed
 from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row, side
 from sci_book.papers.shared.figures import WIDTH
@@ -225,7 +225,7 @@ def _gaps(probes: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Callable[..
     """By kind and of both: the name, its probes, and what finds the paper's numbers of its gap."""
     for kind in (*KINDS, "both"):
         look = partial(
-            printed, "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair
+            printed, "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=DIFFERENCE
         )
         yield kind, probes if kind == "both" else probes[probes["kind"] == kind], look
 

@@ -14,6 +14,7 @@ from PIL import Image
 
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, POPE, SETS, Asked
+from sci_book.papers.oric.printed import PRINTED
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
@@ -176,8 +177,8 @@ def draw(subjects: Sequence[Subject]) -> Figure:
 
 def paper_drops() -> str:
     """How many of the paper's models lose macro F1 from POPE to ORIC, from its Table 8."""
-    f1 = partial(answers.printed().number, "oric_table08", label="overall", metric="f1")
-    models = [model for _, model in answers.printed().models("oric_table08", "ORIC")]
+    f1 = partial(PRINTED.number, "oric_table08", label="overall", metric="f1")
+    models = [name for (name,) in PRINTED.distinct("oric_table08", "model", part="ORIC")]
     lost = [f1(part="POPE", model=model) - f1(part="ORIC", model=model) for model in models]
     falling = sum(value > 0 for value in lost)
     return (

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.oric.chapters import answers, rft
+from sci_book.papers.oric.chapters import rft
+from sci_book.papers.oric.printed import PRINTED
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.lines import table_of
@@ -154,7 +155,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     ax.hlines(range(len(frame)), frame["macro F1"], own, color="#9ca3af")
     ax.plot(frame["macro F1"], range(len(frame)), "o", color="#dd6b20", label="macro F1")
     ax.plot(own, range(len(frame)), "o", color="#0072b2", label="own figure")
-    quote = answers.printed().quote
+    quote = PRINTED.quote
     for place, name in enumerate(frame.index):
         known = quote(f"figure 5 {name.partition(',')[0]} before")
         ax.plot(known, place, "D", mfc="white", mec=INK, markersize=5,
@@ -170,7 +171,7 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 def _printed_others() -> dict[str, dict[str, float]]:
     """What the text prints of Figure 5, by set and condition; nothing with CoT."""
-    quote, when = answers.printed().quote, {"plain": "before", "rft": "after"}
+    quote, when = PRINTED.quote, {"plain": "before", "rft": "after"}
     return {
         name: {condition: quote(f"figure 5 {name} {word}") for condition, word in when.items()}
         for name in OTHERS
