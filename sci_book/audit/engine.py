@@ -59,10 +59,7 @@ def audit(paper: str, own: Mapping[str, Own] | None = None, *, folder: Path = MA
         CheckError: a check names a kind, key, cell or function that there is not.
         FileNotFoundError: there is no such file, or no table.
     """
-    path = folder / "audits" / f"{paper}.yaml"
-    spec = read_yaml(path)
-    _known(spec, HEAD, path.name, ("labels", "checks"))
-    printed = PrintedTables(paper, folder / "paper", **spec.get("tables", {}))
+    spec, printed = _file(paper, folder), printed_tables(paper, folder=folder)
     titles, labels = spec.get("titles", {}), spec["labels"]
     titles = {name: titles.get(name) or table_title(name) for name in printed.tables}
     listed = spec["checks"] if isinstance(spec["checks"], Mapping) else {"": spec["checks"]}
@@ -70,10 +67,10 @@ def audit(paper: str, own: Mapping[str, Own] | None = None, *, folder: Path = MA
     for section, entries in listed.items():
         found = sections[section] = {}
         for entry in entries:
-            name = f"{path.name}, {entry.get('about') or entry.get('python')!r}"
+            name = f"{paper}.yaml, {entry.get('about') or entry.get('python')!r}"
             try:
                 new = _made(entry, printed, titles, own or {})
-            except (CheckError, LookupError, TypeError, ValueError) as error:
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise CheckError(f"{name}: {error}") from error
             if twice := found.keys() & new.keys():
                 raise CheckError(f"{name}: two findings are about {sorted(twice)}.")
@@ -85,6 +82,17 @@ def audit(paper: str, own: Mapping[str, Own] | None = None, *, folder: Path = MA
         titles,
         {name: labels[name] if isinstance(labels, Mapping) else labels for name in names},
     )
+
+
+def printed_tables(paper: str, *, folder: Path = MANIFESTS) -> PrintedTables:
+    """A paper's printed numbers, read as its file of checks says; arguments as of `audit`."""
+    return PrintedTables(paper, folder / "paper", **_file(paper, folder).get("tables", {}))
+
+
+def _file(paper: str, folder: Path) -> dict[str, Any]:
+    spec = read_yaml(folder / "audits" / f"{paper}.yaml")
+    _known(spec, HEAD, f"{paper}.yaml", ("labels", "checks"))
+    return spec
 
 
 def _made(

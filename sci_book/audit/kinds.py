@@ -68,6 +68,11 @@ def mean(printed: Sequence[Cell], parts: Sequence[Cell], weights: Sequence[Cell]
 
     Where weights are rounded shares, what one of them has too much another has too little.
     """
+    terms = f"({' + '.join(map(_plain, parts))}) / {len(parts)}"
+    if weights:
+        pairs = zip(weights, parts, strict=True)
+        terms = " + ".join(f"{_plain(size)} × {_plain(part)}" for size, part in pairs)
+        terms = f"({terms}) / ({' + '.join(map(_plain, weights))})"
     weights = weights or _constants([1] * len(parts))
     sizes = [cell.value for cell in weights]
     value, slack = _mean(parts, sizes)
@@ -77,7 +82,6 @@ def mean(printed: Sequence[Cell], parts: Sequence[Cell], weights: Sequence[Cell]
     places = 1 + max(len(part.text.partition(".")[2]) for part in parts)
     others = sum(size * part.value for size, part in zip(sizes[:-1], parts[:-1], strict=True))
     last = (sum(sizes) * printed[0].value - others) / sizes[-1]
-    terms = f"({' + '.join(map(_plain, parts))}) / {len(parts)}"
     text = f"{value:.{places}f}".removesuffix("0")  # the digit that no part has
     return Outcome(near, {"terms": terms, "value": text, "last": last})
 
@@ -150,7 +154,8 @@ def counts(printed: Sequence[Cell], n: Cell, of: str, others: Sequence[Cell] = (
 def pooled(printed: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     """A percentage of the rows of several parts, n in each, whose percentages are printed."""
     count, rows = pool(parts, n)
-    return Outcome(count in counts_printed(printed.text, rows), {"count": count, "n": rows})
+    fits = _whole(parts, n) and count in counts_printed(printed.text, rows)
+    return Outcome(fits, {"count": count, "n": rows})
 
 
 def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
@@ -158,7 +163,9 @@ def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     count, rows = pool(parts, n)
     ends = [100 * value for value in wilson(count, rows)[1:3]]
     near = rounds_to(ends[0], low.text) and rounds_to(ends[1], high.text)
-    return Outcome(near, {"count": count, "n": rows, "start": ends[0], "end": ends[1]})
+    return Outcome(
+        near and _whole(parts, n), {"count": count, "n": rows, "start": ends[0], "end": ends[1]}
+    )
 
 
 def f1(printed: Cell, precision: Cell, recall: Cell, averaged: bool = False) -> Outcome:
@@ -253,6 +260,10 @@ def pool(parts: Sequence[Cell], n: Cell) -> tuple[int, int]:
     """The rows behind percentages of n rows each, and all rows."""
     each = int(n.value)
     return sum(round(cell.value * each / 100) for cell in parts), each * len(parts)
+
+
+def _whole(parts: Sequence[Cell], n: Cell) -> bool:
+    return all(counts_printed(cell.text, int(n.value)) for cell in parts)
 
 
 def adding_up(percents: Sequence[str], n: int) -> list[tuple[int, ...]]:

@@ -61,6 +61,8 @@ def test_what_a_part_would_have_to_be_is_told():
     outcome = kinds.mean([Cell("79.50", count=False)], [cell(84.14), cell(71.84)])
     assert not outcome.fits and outcome.values["last"] == pytest.approx(74.86)
     assert outcome.values["terms"] == "(84.14 + 71.84) / 2"
+    weighted = kinds.mean([cell(1.5)], [cell(1), cell(2)], [Cell("30"), Cell("1500")])
+    assert weighted.values["terms"] == "(30 × 1.00 + 1,500 × 2.00) / (30 + 1,500)"
 
 
 @given(st.floats(1, 99), st.floats(1, 99))
@@ -93,6 +95,9 @@ def test_shares_of_several_parts_are_pooled(counts):
     low, high = (cell(100 * end, 1) for end in wilson(total, rows)[1:3])
     assert kinds.interval(low, high, parts, n).fits
     assert not kinds.interval(low, cell(high.value + 0.2, 1), parts, n).fits
+    no_count = [*parts[1:], cell(parts[0].value + 0.4, 1)]
+    assert not kinds.pooled(share, no_count, n).fits
+    assert not kinds.interval(low, high, no_count, n).fits
 
 
 def test_shares_that_divide_all_rows_are_found_as_counts():

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sci_book.audit.engine import printed_tables
 from sci_book.audit.findings import CONSISTENT, INCONSISTENT, UNTOLD, in_question
-from sci_book.audit.printed import PrintedTables
 from sci_book.papers.sci import audit, audit_counts, audit_regions
 from sci_book.results.metrics import KINDS
 from tests.audit.printed_tables import copied, of, plant
 
 TOLERANCE = 0.01
 LLAVA, QWEN = "LLaVA-NeXT", "Qwen2-VL"
-FILES = ("table*", "fig01c", "dataset_sizes")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def changed(folder, name, cells):
     copied("sci", folder)
     for fields, value in cells:
         plant(folder, name, fields, value)
-    return PrintedTables("sci", folder / "paper", files=FILES)
+    return printed_tables("sci", folder=folder)
 
 
 @given(st.integers(1, 3_000), st.integers(0, 10_000), st.sampled_from([0.005, 0.01]))
@@ -121,11 +120,11 @@ def test_a_row_of_another_set_is_recognised(printed, tmp_path):
 
 
 def test_numbers_of_a_set_without_a_size_cannot_be_told(tmp_path):
-    tables = changed(tmp_path, "table01", [])
+    copied("sci", tmp_path)
     path = tmp_path / "paper" / "dataset_sizes.csv"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(line for line in lines if ",validation," not in line), encoding="utf-8")
-    tables = PrintedTables("sci", tmp_path / "paper", files=FILES)
+    tables = printed_tables("sci", folder=tmp_path)
     found = audit_counts.count_findings(tables, TOLERANCE)
     assert {found[f"Table 6: {QWEN}, base, {part}"].verdict for part in ("B", "S", "BS")} == {
         UNTOLD

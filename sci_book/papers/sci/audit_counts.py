@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
+from sci_book.audit.engine import printed_tables
 from sci_book.audit.findings import (
     CONSISTENT,
     INCONSISTENT,
@@ -67,7 +68,7 @@ class Solution(NamedTuple):
 @cache
 def read() -> PrintedTables:
     """The paper's tables."""
-    return PrintedTables("sci", files=("table*", "fig01c", "dataset_sizes"), sentences="quotes")
+    return printed_tables("sci")
 
 
 def sizes(printed: PrintedTables) -> dict[tuple[SetName, Cell], int]:
