@@ -250,7 +250,7 @@ def agreement(
     theirs = scores(method, other, step=step, forbidden=forbidden).argmax(dim=-1)
     # Each of two scores may be off by the noise of every logit in it.
     reach = 2 * noise * (1 / method.tau1 + (2 / method.tau2 if method.visual else 0))
-    tc = tc_logits(reference, len(method.textual)).masked_fill(forbidden, -torch.inf)
+    tc = tc_logits(reference, method.deciding).masked_fill(forbidden, -torch.inf)
     cutoff = tc.amax(dim=-1, keepdim=True) - method.margin
     both = torch.stack([chosen, theirs], dim=-1)
     at_cutoff = ((tc - cutoff).gather(1, both).abs() <= 2 * noise).any(dim=-1)

@@ -30,7 +30,7 @@ def vcd_logits(Z: Float[Tensor, "2 batch vocab"], alpha: float) -> Float[Tensor,
 
 
 def m3id_logits(
-    Z: Float[Tensor, "2 batch vocab"], position: Int[Tensor, " batch"], decay: float
+    Z: Float[Tensor, "2 batch vocab"], position: Int[Tensor, " batch"], decay: float = 0.02
 ) -> Float[Tensor, "batch vocab"]:
     """M3ID: the form of eq. 4 with a weight that grows along the text (paper, section 4.2).
 

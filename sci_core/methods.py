@@ -7,7 +7,7 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 import ast
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,22 +18,43 @@ VISUAL_ROUNDS = ("black", *(f"noise{t}" for t in (500, 400, 600, 700, 800, 900, 
 
 
 class Rule(NamedTuple):
-    """The (textual, visual) rounds that an equation reads (None: any), and what a name may set."""
+    """All there is of an equation. A new one is a function and a row of `RULES`.
 
-    rounds: tuple[int, int] | None
-    constants: tuple[str, ...]
+    Attributes:
+        equation: where its function of the rounds' logits is, as "module:name"; it is imported when
+            it is first used. None: the model's own logits, without a constraint.
+        takes: what the function is given after ``Z``, in order: fields of the method, ``N``, or
+            "position", the t of the next token by the method's clock.
+        rounds: required number of (textual, visual) rounds; None = any.
+        decides: whose logits decide which tokens are plausible. "original": the original round
+            alone, as a contrast with a disturbed prompt needs it. "textual": the maximum over it
+            and all textual rounds, which then must speak for a token: its score may never fall as
+            one of their logits rises. The visual rounds never decide, so that the gate is exact.
+    """
+
+    equation: str | None
+    takes: tuple[str, ...] = ()
+    rounds: tuple[int, int] | None = None
+    decides: Literal["original", "textual"] = "textual"
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The fields of a method that mean something to it, and that a name may set."""
+        if self.equation is None:
+            return ()
+        own = (name for name in self.takes if name not in ("N", "position"))
+        clock = ("clock",) if "position" in self.takes else ()
+        return (*own, "beta", "raw_margin", "log_probs", "edit", *clock)
 
 
-_SHARED = ("beta", "raw_margin", "log_probs", "edit")
 RULES = {
-    "base": Rule((0, 0), ()),
-    "tie": Rule((0, 1), _SHARED),
-    "vcd": Rule((0, 1), ("alpha", *_SHARED)),
-    "m3id": Rule((0, 1), (*_SHARED, "clock")),
-    "sci": Rule(None, ("tau1", "tau2", *_SHARED)),
+    "base": Rule(None, rounds=(0, 0)),
+    "tie": Rule("sci_core.logits:tie_logits", (), (0, 1), "original"),
+    "vcd": Rule("sci_core.logits:vcd_logits", ("alpha",), (0, 1), "original"),
+    "m3id": Rule("sci_core.logits:m3id_logits", ("position",), (0, 1), "original"),
+    "sci": Rule("sci_core.logits:sci_logits", ("N", "tau1", "tau2"), None, "textual"),
 }
-"""By name, what a method's equation takes. A new equation is a function in ``logits``, a line in
-``scoring.scores`` and one here."""
+"""The equations by name. book/api_method.md adds one, step by step."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +63,7 @@ class Method:
 
     Attributes:
         name: what tables and records call it.
-        rule: the equation of ``logits.py``: "tie", "vcd", "m3id" or "sci"; "base" is the model's
+        rule: the equation, a row of `RULES`: "tie", "vcd", "m3id" or "sci"; "base" is the model's
             own logits, unconstrained.
         textual: names of the rounds with a rewritten prompt, in order.
         visual: names of the rounds with a dummy image, in order.
@@ -119,6 +140,16 @@ class Method:
         return ("original", *self.textual, *self.visual)
 
     @property
+    def N(self) -> int:
+        """How many textual rounds there are beside the original."""
+        return len(self.textual)
+
+    @property
+    def deciding(self) -> int:
+        """How many textual rounds decide, beside the original, which tokens are plausible."""
+        return self.N if RULES[self.rule].decides == "textual" else 0
+
+    @property
     def margin(self) -> float:
         """How far below the best TC a token may lie, in undivided logits; infinite at beta 0."""
         if self.raw_margin is not None:
@@ -127,7 +158,8 @@ class Method:
 
     def edits(self, step: int) -> bool:
         """Whether the counterfactual rounds have a say in the token at ``step`` (first: 0)."""
-        return self.rule != "base" and (self.edit == "every_step" or step == 0)
+        edited = RULES[self.rule].equation is not None
+        return edited and (self.edit == "every_step" or step == 0)
 
 
 def sci(M: Whole, N: Whole) -> Method:

@@ -1,11 +1,17 @@
-"""The score that a method gives to each token, from the logits of its rounds."""
+"""The score that a method gives to each token, from the logits of its rounds.
+
+Nothing here knows an equation: a method's row of `methods.RULES` says which to call with what, and
+which rounds decide what is plausible.
+"""
+
+from pkgutil import resolve_name
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from sci_core.logits import m3id_logits, sci_logits, tc_logits, tie_logits, vcd_logits
-from sci_core.methods import Method
+from sci_core.logits import tc_logits
+from sci_core.methods import RULES, Method
 from sci_core.plausibility import (
     RoundLogits,
     Scores,
@@ -15,8 +21,6 @@ from sci_core.plausibility import (
     plausible_within,
     require_finite,
 )
-
-M3ID_DECAY = 0.02
 
 
 def survivors(
@@ -55,25 +59,7 @@ def scores(
     """
     Z = _checked(method, Z, method.rounds, step)
     keep = _survivors(method, Z, step, forbidden)
-    if not method.edits(step):
-        score = Z[0]
-    elif method.rule == "tie":
-        score = tie_logits(Z)
-    elif method.rule == "vcd":
-        score = vcd_logits(Z, method.alpha)
-    elif method.rule == "m3id":
-        if method.clock == "generated":
-            prompt_tokens = torch.zeros(Z.shape[1], dtype=torch.long)
-        if prompt_tokens is None:
-            raise ValueError(
-                "M3ID on its prompt clock needs prompt_tokens, the text tokens of each prompt; "
-                "pass them, or use dataclasses.replace(M3ID, clock='generated')"
-            )
-        score = m3id_logits(Z, prompt_tokens.to(Z.device) + step, M3ID_DECAY)
-    elif method.rule == "sci":
-        score = sci_logits(Z, len(method.textual), method.tau1, method.tau2)
-    else:
-        raise NotImplementedError(f"the rule {method.rule!r} has no equation in `scoring.scores`")
+    score = _equation(method, Z, step, prompt_tokens) if method.edits(step) else Z[0]
     if not torch.isfinite(score).all():
         raise FloatingPointError(
             f"the scores of {method.name} overflow {score.dtype} at step {step}; finite scores "
@@ -93,10 +79,25 @@ def _checked(method: Method, Z: RoundLogits, rounds: tuple[str, ...], step: int)
     return torch.log_softmax(Z, dim=-1) if method.log_probs else Z
 
 
+def _equation(method: Method, Z: Tensor, step: int, prompt_tokens: Tensor | None) -> Tensor:
+    rule = RULES[method.rule]
+    given = {name: getattr(method, name) for name in rule.takes if name != "position"}
+    if "position" in rule.takes:
+        if method.clock == "generated":
+            prompt_tokens = torch.zeros(Z.shape[1], dtype=torch.long)
+        if prompt_tokens is None:
+            raise ValueError(
+                f"{method.name} on its prompt clock needs prompt_tokens, the text tokens of each "
+                "prompt; pass them, or use dataclasses.replace(M3ID, clock='generated')"
+            )
+        given["position"] = prompt_tokens.to(Z.device) + step
+    return resolve_name(rule.equation)(Z, *(given[name] for name in rule.takes))
+
+
 def _survivors(method: Method, Z: Tensor, step: int, forbidden: Tokens | None) -> Tokens:
     if not method.edits(step):
         return plausible(Z[0], 0.0, forbidden)
-    tc = tc_logits(Z, len(method.textual))
+    deciding = tc_logits(Z, method.deciding)
     if method.raw_margin is not None:
-        return plausible_within(tc, method.raw_margin, forbidden)
-    return plausible(tc / method.tau1, method.beta, forbidden)
+        return plausible_within(deciding, method.raw_margin, forbidden)
+    return plausible(deciding / method.tau1, method.beta, forbidden)

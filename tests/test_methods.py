@@ -13,7 +13,6 @@ from sci_core.methods import (
     BASE,
     M3ID,
     METHODS,
-    RULES,
     SCI3,
     SCI5,
     SCI7,
@@ -350,12 +349,6 @@ def test_wrong_rounds_and_half_precision_are_refused():
         scores(SCI3, torch.zeros(2, 1, 4), step=0)
     with pytest.raises(TypeError, match="bfloat16; convert them to float32"):
         scores(SCI3, torch.zeros(3, 1, 4, dtype=torch.bfloat16), step=0)
-
-
-def test_a_rule_without_an_equation_is_not_decoded_as_another(monkeypatch):
-    monkeypatch.setitem(RULES, "new", RULES["vcd"])
-    with pytest.raises(NotImplementedError, match=r"the rule 'new' has no equation in `scoring"):
-        scores(dataclasses.replace(VCD, rule="new"), TOY[:2], step=0)
 
 
 def test_the_margin_is_the_constraints_own():

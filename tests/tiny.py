@@ -147,7 +147,7 @@ def deciding_gap(model: VisionLanguageModel, method: Method, prompt: str, answer
             continue
         if method.log_probs:
             Z = Z.log_softmax(dim=-1)
-        tc = tc_logits(Z, len(method.textual))[0]
+        tc = tc_logits(Z, method.deciding)[0]
         margin = method.raw_margin
         if margin is None:
             tc, margin = tc / method.tau1, -math.log(method.beta)

@@ -150,6 +150,10 @@ class Replay:
             # The first maximum: the lowest id, as in decoding.
             slots[at_depth] = winner = final[:, :-1].argmax(axis=1)
             apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
+            if method.edits(int(depth)) and method.deciding < method.N:
+                # A round that does not decide may speak against a token, and its logits are known
+                # from one side alone: only a token that is not plausible is surely no winner.
+                apart = np.isneginf(final[:, -1])
             proven[at_depth] = apart & self._provable
         return slots, proven
 

@@ -204,8 +204,8 @@ def deciding_gap(
 
 def _distance_to_cutoff(method: Method, Z: torch.Tensor) -> torch.Tensor:
     Z = Z.log_softmax(dim=-1) if method.log_probs else Z
-    tc = tc_logits(Z, len(method.textual))
-    return (tc - (tc.amax(dim=-1, keepdim=True) - method.margin)).abs()
+    deciding = tc_logits(Z, method.deciding)
+    return (deciding - (deciding.amax(dim=-1, keepdim=True) - method.margin)).abs()
 
 
 def _logit_change(old: dict, new: dict, rounds: int) -> float:

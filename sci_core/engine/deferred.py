@@ -22,7 +22,10 @@ from sci_core.families.prefix_cache import PrefixCache
 
 
 class Deferred:
-    """The deferred visual rounds of all nodes; those first looked at together are a cohort."""
+    """The deferred visual rounds of all nodes.
+
+    Nodes whose visual rounds were read in one call share a cache, and are a *cohort*.
+    """
 
     def __init__(self, spans: Sequence[slice], count: int):
         self._spans = spans
