@@ -33,9 +33,9 @@ class Rule(NamedTuple):
     """
 
     equation: str | None
-    takes: tuple[str, ...] = ()
-    rounds: tuple[int, int] | None = None
-    decides: Literal["original", "textual"] = "textual"
+    takes: tuple[str, ...]
+    rounds: tuple[int, int] | None
+    decides: Literal["original", "textual"]
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 
 
 RULES = {
-    "base": Rule(None, rounds=(0, 0)),
+    "base": Rule(None, (), (0, 0), "original"),
     "tie": Rule("sci_core.logits:tie_logits", (), (0, 1), "original"),
     "vcd": Rule("sci_core.logits:vcd_logits", ("alpha",), (0, 1), "original"),
     "m3id": Rule("sci_core.logits:m3id_logits", ("position",), (0, 1), "original"),

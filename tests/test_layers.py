@@ -20,6 +20,7 @@ FLOORS = {
     "sci_core.generate": 3,
     "sci_core.custom_generate": 4,
     "sci_book.files": 5,
+    "sci_book.methods": 5,
     "sci_book.resources": 5,
     "sci_book.pocket": 6,
     "sci_book.data": 7,

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from sci_book import methods
 from sci_book.papers.shared import figures, stamp, tables
 from sci_book.papers.shared.svg import INK, svg
-from sci_core.methods import method
+from sci_core.methods import METHODS
 
 
 @pytest.fixture
@@ -85,13 +86,22 @@ def test_number(value, text):
     assert tables.number(value) == text
 
 
-def test_a_method_keeps_its_colour_and_an_unknown_name_is_refused():
-    named = {method(name).name for name in figures.METHOD_COLOURS}
-    assert named == set(figures.METHOD_COLOURS)
-    assert len(set(figures.METHOD_COLOURS.values())) == len(figures.METHOD_COLOURS)
-    assert figures.colour("SCI5") == figures.METHOD_COLOURS["SCI5"]
-    with pytest.raises(KeyError, match="'SCI9' has no colour; these have"):
-        figures.colour("SCI9")
+def test_a_method_keeps_its_colour_and_one_without_a_row_has_its_own():
+    rows = methods.METHODS | methods.ROUNDS
+    assert {*methods.METHODS} == {*METHODS}
+    assert all(figures.colour(name) == row.colour for name, row in rows.items())
+    others = ["SCI9", "ICD", "SCI(M=1, N=3)", "VCD beta=0.8", "blur5", "noise600", "V4", "sci5"]
+    shades = [figures.colour(name) for name in (*rows, *figures.SUBSET_COLOURS, *others)]
+    assert len({*shades}) == len(shades)
+    assert all(re.fullmatch("#[0-9a-f]{6}", shade) for shade in shades)
+    assert [figures.colour(name) for name in others] == shades[-len(others) :]
+
+
+def test_the_lists_of_methods_follow_the_registry():
+    assert methods.BASELINES == ("TIE", "VCD", "M3ID")
+    assert methods.SCI == ("SCI3", "SCI5", "SCI7")
+    assert (*methods.BASELINES, *methods.SCI) == methods.COMPARED
+    assert all(row.label and row.sentence.endswith(".") for row in methods.METHODS.values())
 
 
 def test_figures_draw_what_they_are_given():

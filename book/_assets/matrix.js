@@ -75,20 +75,32 @@ addEventListener("DOMContentLoaded", () => {
     const named = names.length ? `, such as ${names.join(", ")}` : ""
     return `<b>${number}</b> groups of rows ${side}${named}`
   }
+  // A column's row of `sci_book.methods`, which the page brings.
+  const methodOf = head => {
+    const method = JSON.parse(head.dataset.method || "null")
+    if (!method?.rule) throw new Error(
+      `The column “${head.textContent.trim()}” brings no method. Execute notebooks/matrix anew.`)
+    return method
+  }
+  const settingOf = ({ rule, textual, visual, tau1, tau2, beta }) =>
+    `rule=${rule}&rounds=${[...textual, ...visual].join(".")}` +
+    `&tau1=${tau1}&tau2=${tau2}&beta=${beta}`
+  const heads = [...table.tHead.rows[0].cells].slice(1)
+  const methods = new Map(heads.map(head => [head, methodOf(head)]))
   const told = (line, cell) => {
     const { page, title, better, explored, model } = line.dataset
     const { n, groups, gained } = cell.dataset
     const head = table.tHead.rows[0].cells[cell.cellIndex]
-    const method = head.querySelector("button").firstChild.textContent.trim()
+    const method = methods.get(head)
     const probe = escape(line.cells[0].firstChild.textContent.trim())
     const parts = [
-      `<b>${method} less base</b>, ${probe}, ${escape(model)}: ${cell.textContent.trim()} points; ` +
+      `<b>${escape(method.label)} less base</b>, ${probe}, ${escape(model)}: ${cell.textContent.trim()} points; ` +
       `${better === "greater" ? "more" : "less"} is better. n = ${n}, in ${groups} groups.`,
     ]
     if (gained) parts.push(`${rows(cell, "gained")}; ${rows(cell, "lost")}.`)
     parts.push(`Its chapter: <a href="${page}.html">${escape(title)}</a>.`)
     if (explored) {
-      const setting = `m=${encodeURIComponent(explored)}&${head.dataset.setting}`
+      const setting = `m=${encodeURIComponent(explored)}&${settingOf(method)}`
       parts.push(`<a href="../book/explorer.html#${setting}">This setting on the explorer’s ` +
                  "questions</a>.")
     }

@@ -42,7 +42,7 @@ class SelfCritical(lmms):
 
     Args:
         pretrained: a checkpoint folder or hub id.
-        method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7" or "SCI5-lite".
+        method: a name that `sci_core.method` reads, such as "SCI5" or "base".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
         unknown: what becomes of a prompt without a known instruction: "prefix", "refuse" or
             "unchanged".

@@ -17,7 +17,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.files import read_yaml
+from sci_book.files import json_text, read_yaml
+from sci_book.methods import COMPARED, exported_methods
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters.cost import ratio
 from sci_book.papers.sci.chapters.headline import seeds
@@ -44,12 +45,10 @@ from sci_book.resources import PAPER
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, Sample, beyond_chance, verdict
-from sci_book.run.method_sets import EDITED
-from sci_core.methods import METHODS, Method
+from sci_core.methods import METHODS
 
 METHOD = "METHOD"
 """Stands for the method's name among a probe's arguments."""
-AGAINST_BASE = tuple(method.name for method in EDITED)
 IMAGE_TOKENS = 320  # of the all_cells-up picture that the cost is counted on
 _NAMED = 3  # groups of rows that a cell names on either side
 _FULL = 10.0  # points from which on a colour grows no deeper
@@ -159,7 +158,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         )
         for probe in probes
         if probe.paper == paper
-        for method in AGAINST_BASE
+        for method in COMPARED
         for part in probe.parts(evidence, method)
         if (cell := _cell(probe, subject, seed, method, part)).change.n
     ]  # fmt: skip
@@ -171,7 +170,7 @@ def why_empty(records: Records) -> str:
     return (
         f"the records hold {', '.join(['the base', *held])}, in the rounds "
         f"{', '.join(records.rounds)}, and no method that the matrix compares can be read off or "
-        f"recomputed from them. Decode {', '.join(AGAINST_BASE)} with `sci evaluate --methods "
+        f"recomputed from them. Decode {', '.join(COMPARED)} with `sci evaluate --methods "
         "standard`, or keep logits with `--record logits`."
     )
 
@@ -197,7 +196,7 @@ def sources(models: Names, records: str | Path) -> list[Path]:
 
 def costs() -> dict[str, float]:
     """Tokens through the language model by method, in multiples of the base: `cost.ratio`."""
-    return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in AGAINST_BASE}
+    return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in COMPARED}
 
 
 def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
@@ -277,12 +276,12 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
             name: with_ends(*line[name].change[:3]) if name in line else MISSING
-            for name in AGAINST_BASE
+            for name in COMPARED
         }
         for head, line in lines(all_cells)
         if (head.model, head.seed) == (model, seed)
     }
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(AGAINST_BASE))
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COMPARED))
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
     shown = f"{model}, seed {seed}" if seed else model
     caption = f"{shown}: each method less the base, in points, with {INTERVAL}s; cost in tokens"
@@ -306,10 +305,11 @@ def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def as_html(all_cells: Sequence[Cell]) -> str:
     """The matrix as a table; `book/_assets/matrix.js` sorts and filters it and opens its cells."""
     priced = costs()
+    shown = exported_methods()
     heads = "".join(
-        f'<th scope="col" data-setting="{escape(_setting(METHODS[name]))}">{name} '
+        f'<th scope="col" data-method="{escape(json_text(shown[name]))}">{shown[name]["label"]} '
         f"<small>{number(priced[name])} ×</small></th>"
-        for name in AGAINST_BASE
+        for name in COMPARED
     )
     body = []
     for head, line in lines(all_cells):
@@ -320,7 +320,7 @@ def as_html(all_cells: Sequence[Cell]) -> str:
         if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
             attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
-        numbers = "".join(_as_html(line.get(name)) for name in AGAINST_BASE)
+        numbers = "".join(_as_html(line.get(name)) for name in COMPARED)
         body.append(f'<tr{_data(attributes)}><th scope="row">{first}</th>{numbers}</tr>')
     return (
         '<div class="scoreboard-filter matrix-filter"></div>'
@@ -348,13 +348,6 @@ def _data(attributes: Mapping[str, str]) -> str:
     return "".join(f' data-{key}="{escape(value)}"' for key, value in attributes.items())
 
 
-def _setting(method: Method) -> str:
-    """A method as the explorer's page reads it in its address."""
-    rounds = ".".join([*method.textual, *method.visual])
-    numbers = f"tau1={method.tau1:g}&tau2={method.tau2:g}&beta={method.beta:g}"
-    return f"rule={method.rule}&rounds={rounds}&{numbers}"
-
-
 def draw(all_cells: Sequence[Cell]) -> Figure:
     """A panel a model, a line a probe, a column a method: deeper where the change is larger."""
     own = [cell for cell in all_cells if not cell.seed]
@@ -372,8 +365,8 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
             if cell.shown == shown:
                 _draw_cell(ax, labels.index((cell.probe.paper, cell.label)), cell)
         ax.set_title(shown, fontsize=9)
-        ax.set_xticks(range(len(AGAINST_BASE)), AGAINST_BASE, fontsize=7)
-        ax.set_xlim(-0.5, len(AGAINST_BASE) - 0.5)
+        ax.set_xticks(range(len(COMPARED)), COMPARED, fontsize=7)
+        ax.set_xlim(-0.5, len(COMPARED) - 0.5)
         ax.tick_params(length=0)
         ax.grid(visible=False)
         for place in range(1, len(labels)):
@@ -384,7 +377,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
     for paper in dict.fromkeys(paper for paper, _ in labels):
         mine = [place for place, (other, _) in enumerate(labels) if other == paper]
         panels[0, -1].text(
-            len(AGAINST_BASE) - 0.3, (mine[0] + mine[-1]) / 2, PAPERS[paper].title, rotation=270,
+            len(COMPARED) - 0.3, (mine[0] + mine[-1]) / 2, PAPERS[paper].title, rotation=270,
             va="center", fontsize=7,
         )  # fmt: skip
     return figure
@@ -393,7 +386,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
 def _draw_cell(ax: Axes, line: int, cell: Cell) -> None:
     depth = min(abs(cell.gain) / _FULL, 1.0)
     ground = plt.get_cmap("RdBu")(0.5 + 0.45 * depth * (1 if cell.gain > 0 else -1))
-    place = AGAINST_BASE.index(cell.method)
+    place = COMPARED.index(cell.method)
     ax.add_patch(plt.Rectangle((place - 0.48, line - 0.46), 0.96, 0.92, color=ground, lw=0))
     ax.text(
         place, line, number(cell.change.estimate, 1), ha="center", va="center", fontsize=6,

@@ -15,7 +15,7 @@ from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
-from sci_core.methods import METHODS, SCI7, Method
+from sci_core.methods import METHODS, RULES, SCI7, Method
 from tests.chromium import chromium, watched
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
@@ -110,11 +110,52 @@ def test_accuracies_are_those_of_replay(number, opened):
             "rule": method.rule,
             "textual": list(method.textual),
             "visual": list(method.visual),
-            **{key: getattr(method, key) for key in ("tau1", "tau2", "beta")},
+            **{key: getattr(method, key) for key in ("tau1", "tau2", "beta", "alpha")},
         }
         shown = page.evaluate("([name, m]) => SCI_EXPLORER.accuracy(name, m)", [name, asked])
         for column, values in expected(records, sets, replay.answers(method)).items():
             assert shown[column] == pytest.approx(values, abs=0.01), (method, column)
+
+
+def test_every_equation_of_the_library_is_one_of_the_page_and_an_unknown_rule_is_an_error(opened):
+    page = opened()
+    known = page.evaluate("Object.keys(SCI_EXPLORER.rules())")
+    assert known == list(RULES)
+    settings = {
+        "textual": [],
+        "visual": ["noise500"],
+        "tau1": 1,
+        "tau2": 1,
+        "beta": 0.3,
+        "alpha": 1,
+    }
+    asked = """([name, method]) => {
+        try { return SCI_EXPLORER.accuracy(name, method) } catch (error) { return `${error}` }
+    }"""
+    for rule in ("icd", "SCI", "toString", ""):
+        said = page.evaluate(asked, [MODELS[0], {**settings, "rule": rule}])
+        assert said.startswith(
+            f'Error: The rule "{rule}" is unknown to this page, which knows base, '
+        )
+    assert page.evaluate(asked, [MODELS[0], {**settings, "rule": "vcd"}])["B"]["n"]
+
+
+def test_a_page_whose_rules_have_an_equation_that_it_lacks_does_not_start(
+    browser, page_file, tmp_path
+):
+    shutil.copytree(page_file.parents[1], tmp_path / "book")
+    file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
+    text = file.read_text(encoding="utf-8")
+    assert text.count('"equation":"vcd_logits"') == 1
+    file.write_text(text.replace('"vcd_logits"', '"icd_logits"'), encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
+    page.wait_for_function(
+        "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"
+    )
+    said = page.inner_text("[data-part=status]")
+    assert 'The equation "icd_logits" of the rule "vcd" is not in engine.js' in said
+    page.close()
 
 
 EVERY_QUESTION = """async () => {

@@ -3,14 +3,28 @@
    This is `sci_book/results/replay.py` over again, in the same single precision: of every recorded
    prefix (a node) some tokens were kept, and one more column stands for all the others; if that
    column loses, the winner is certain. A row whose winner is not certain, or whose answer was never
-   recorded, is not settled: it counts as wrong in `low` and as right in `high`. */
+   recorded, is not settled: it counts as wrong in `low` and as right in `high`.
+
+   Which equation a method's rule has, and which rounds decide what is plausible, the page exports
+   from `sci_core.methods.RULES`; a rule without an equation here is an error. */
 "use strict";
 
 const SciEngine = (() => {
   const f32 = Math.fround;
   const RIGHT = -1, UNSETTLED = -3;      // of `lead`: sci_book/papers/sci/explorer/data.py
   const ROUNDING = 1e-4;                 // a bound this close to the winner proves nothing
-  const M3ID_DECAY = f32(0.02);
+  let rules = {};                        // by name, rows of `sci_core.methods.RULES`
+  /* The score of a token, by the name of the equation's function in `sci_core/logits.py`.
+
+     `at`: the token's original logit, tc (divided by tau1), vc, its first dummy's logit, M3ID's t. */
+  const EQUATIONS = {
+    tie_logits: (at) => at.vc,
+    vcd_logits: (at, { alpha }) =>
+      f32((1 + alpha) * at.original) - f32(alpha * at.dummy),
+    m3id_logits: (at, method, { decay }) =>
+      at.original + f32(f32(Math.expm1(f32(f32(decay) * at.clock))) * at.vc),
+    sci_logits: (at, { tau2 }) => at.tc + f32(at.vc / f32(tau2)),
+  };
   const SUBSETS = {
     "B": (set) => set & 2,
     "S": (set) => set & 4,
@@ -46,32 +60,51 @@ const SciEngine = (() => {
     };
   }
 
-  /* A method's TC / tau1, VC and score of some tokens, before the constraint.
+  /* The row of a method's rule. */
+  function ruleOf(method) {
+    const rule = Object.hasOwn(rules, method.rule) && rules[method.rule];
+    if (!rule) throw new Error(
+      `The rule "${method.rule}" is unknown to this page, which knows ` +
+      `${Object.keys(rules).join(", ")}. Build the book anew.`);
+    if (rule.equation !== null && !EQUATIONS[rule.equation]) throw new Error(
+      `The equation "${rule.equation}" of the rule "${method.rule}" is not in engine.js, which has ` +
+      `${Object.keys(EQUATIONS).join(", ")}. Add it there.`);
+    return rule;
+  }
+
+  /* The element-wise maximum over the original and some rounds, divided by a temperature. */
+  function highest(original, rounds, temperature) {
+    const best = Float32Array.from(original), size = best.length;
+    for (const logits of rounds)
+      for (let at = 0; at < size; at++) if (logits[at] > best[at]) best[at] = logits[at];
+    for (let at = 0; at < size; at++) best[at] /= temperature;
+    return best;
+  }
+
+  /* A method's TC / tau1, VC and score of some tokens, and what decides whether they are plausible.
 
      `columns`: their logits, an array a round. `clock`: of a token's place, M3ID's t. */
   function combine(model, method, columns, clock) {
+    const rule = ruleOf(method), equation = EQUATIONS[rule.equation];
     const place = (name) => columns[model.rounds.indexOf(name)];
     const textual = method.textual.map(place), visual = method.visual.map(place);
-    const [original] = columns, size = original.length;
-    const tc = Float32Array.from(original), vc = new Float32Array(size);
-    const score = new Float32Array(size);
-    const { rule } = method, tau1 = f32(method.tau1), tau2 = f32(method.tau2);
-    for (const logits of textual)
-      for (let at = 0; at < size; at++) if (logits[at] > tc[at]) tc[at] = logits[at];
+    const [original] = columns, size = original.length, tau1 = f32(method.tau1);
+    const tc = highest(original, textual, tau1), vc = new Float32Array(size);
+    const deciding = rule.decides === "textual" ? tc : highest(original, [], tau1);
     for (const logits of visual) for (let at = 0; at < size; at++) vc[at] += logits[at];
     if (visual.length)
       for (let at = 0; at < size; at++) vc[at] = original[at] - f32(vc[at] / visual.length);
+    if (!equation) return { tc, vc, deciding, score: original };
+    const score = new Float32Array(size), token = {};
     for (let at = 0; at < size; at++) {
-      tc[at] /= tau1;
-      score[at] =
-        rule === "base" ? original[at]
-        : rule === "tie" ? vc[at]
-        : rule === "vcd" ? f32(2 * original[at]) - visual[0][at]
-        : rule === "m3id"
-          ? original[at] + f32(f32(Math.expm1(f32(M3ID_DECAY * clock(at)))) * vc[at])
-        : tc[at] + f32(vc[at] / tau2);
+      token.original = original[at];
+      token.tc = tc[at];
+      token.vc = vc[at];
+      token.dummy = visual.length ? visual[0][at] : 0;
+      token.clock = clock(at);
+      score[at] = equation(token, method, rule.given);
     }
-    return { tc, vc, score };
+    return { tc, vc, deciding, score };
   }
 
   /* One node scored: its kept tokens' terms, the cutoff, and who wins. */
@@ -85,14 +118,18 @@ const SciEngine = (() => {
   }
 
   /* The first of the best kept tokens that survive, and whether it surely beats all others. */
-  function choose(method, { tc, score }, from, to, others, at) {
-    let best = others.tc[at], slot = -1;
-    for (let token = from; token < to; token++) if (tc[token] > best) best = tc[token];
-    const cutoff = method.rule === "base" ? -Infinity : f32(best - f32(-Math.log(method.beta)));
+  function choose(method, { deciding, score }, from, to, others, at) {
+    const { equation, decides } = ruleOf(method);
+    let best = others.deciding[at], slot = -1;
+    for (let token = from; token < to; token++) if (deciding[token] > best) best = deciding[token];
+    const cutoff = equation === null ? -Infinity : f32(best - f32(-Math.log(method.beta)));
     for (let token = from; token < to; token++)
-      if (tc[token] >= cutoff && (slot < 0 || score[token] > score[slot])) slot = token;
+      if (deciding[token] >= cutoff && (slot < 0 || score[token] > score[slot])) slot = token;
     if (slot < 0) return { cutoff, slot: 0, proven: false };
-    const proven = others.tc[at] < cutoff || others.score[at] < f32(score[slot] - ROUNDING);
+    // The logits of a textual round that does not decide are bounded from one side alone.
+    const bounded = decides === "textual" || !method.textual.length;
+    const proven = others.deciding[at] < cutoff
+      || bounded && others.score[at] < f32(score[slot] - ROUNDING);
     return { cutoff, slot: slot - from, proven };
   }
 
@@ -139,5 +176,5 @@ const SciEngine = (() => {
     return Object.fromEntries(Object.keys(SUBSETS).map((name, at) => [name, percent(counts[at])]));
   }
 
-  return { decode, score, path, accuracy, SUBSETS, RIGHT, UNSETTLED };
+  return { rules: (rows) => { rules = rows; }, ruleOf, decode, score, path, accuracy, SUBSETS, RIGHT, UNSETTLED };
 })();

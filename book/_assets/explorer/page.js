@@ -2,16 +2,6 @@
 "use strict";
 
 const SCI_EXPLORER = (() => {
-  const DEFAULTS = { tau2: 0.2, beta: 0.3 };
-  const TEXTUAL = ["V1", "V2", "V3"], VISUAL = ["black", "noise500", "noise400"];
-  const sci = (pairs) => ({ rule: "sci", textual: TEXTUAL.slice(0, pairs),
-                            visual: VISUAL.slice(0, pairs), tau1: 1 + pairs / 2, ...DEFAULTS });
-  const dummy = (rule) => ({ rule, textual: [], visual: ["noise500"], tau1: 1, ...DEFAULTS });
-  const METHODS = {
-    base: { rule: "base", textual: [], visual: [], tau1: 1, ...DEFAULTS },
-    TIE: dummy("tie"), VCD: dummy("vcd"), M3ID: dummy("m3id"),
-    SCI3: sci(1), SCI5: sci(2), SCI7: sci(3),
-  };
   // By constant, its least and greatest value; a slider's steps are equal ratios.
   const SLIDERS = { tau1: [0.2, 20], tau2: [0.05, 5], beta: [0.005, 1] };
   const STEPS = 300;
@@ -21,7 +11,9 @@ const SCI_EXPLORER = (() => {
   const OUTCOMES = ["corrected", "spoilt", "right before and after", "wrong before and after"];
 
   const models = {};
-  const state = { model: "", row: 0, step: 0, wanted: "", method: { ...METHODS.SCI5 } };
+  const state = { model: "", row: 0, step: 0, wanted: "", method: null };
+  // By name, the presets and equations that `sci_book.methods` exports; and the recorded rounds.
+  let METHODS = {}, RULES = {}, TEXTUAL = [], VISUAL = [];
   let heads = [], questions = [], absent = "", host, waiting = 0;
   const known = {}; // by model: accuracies of the base, of VCD, and of the setting last drawn
 
@@ -43,6 +35,9 @@ const SCI_EXPLORER = (() => {
       document.head.append(script);
     });
   }
+
+  /* The rule that takes any number of rounds. */
+  const ofAnyRounds = () => Object.keys(RULES).find((name) => RULES[name].rounds === null);
 
   function methodName(method) {
     const same = (other) => ["rule", "tau1", "tau2", "beta"].every((k) => other[k] === method[k])
@@ -79,8 +74,10 @@ const SCI_EXPLORER = (() => {
     for (const [key, [least, most]] of Object.entries(SLIDERS))
       take(key, (text) => +text >= least && +text <= most, (text) => { method[key] = +text; });
     // TIE, VCD and M3ID read one dummy; any other choice of rounds is SCI's.
-    if (method.rule !== "sci" && method.rule !== "base"
-        && (method.textual.length || method.visual.length !== 1)) method.rule = "sci";
+    const { equation, rounds } = RULES[method.rule];
+    if (equation !== null && rounds !== null
+        && `${rounds}` !== `${[method.textual.length, method.visual.length]}`)
+      method.rule = ofAnyRounds();
     state.method = method;
     return problems.length ? `Not understood in the address, so left out: ${problems.join(", ")}.` : "";
   }
@@ -163,14 +160,15 @@ const SCI_EXPLORER = (() => {
       const off = name !== "original" && !used.includes(name);
       return line(label, values[r], off ? "round off" : "round");
     }).join("");
-    const cut = (k) => terms.tc[k] < terms.cutoff;
-    const sci = rule === "sci"; // whose score is the sum of the two lines
-    const tc = sci ? "TC / τ1" : "original";
-    const [vc, added] = sci ? ["VC / τ2", terms.vc.map((z) => z / state.method.tau2)] : ["VC", terms.vc];
-    const rows = rounds + line(tc, terms.tc, "term") +
+    const cut = (k) => terms.deciding[k] < terms.cutoff;
+    const { equation, decides, constants } = RULES[rule];
+    const tc = decides === "textual" ? "TC / τ1" : "original";
+    const [vc, added] = constants.includes("tau2")
+      ? ["VC / τ2", terms.vc.map((z) => z / state.method.tau2)] : ["VC", terms.vc];
+    const rows = rounds + line(tc, terms.deciding, "term") +
       (visual.length ? line(vc, added, "term") : "") + line("score", terms.score, "score", cut);
     at("rounds").innerHTML = `<thead>${head}</thead><tbody>${rows}</tbody>`;
-    at("cutoff").textContent = rule === "base"
+    at("cutoff").textContent = equation === null
       ? "The base takes the token with the largest logit; nothing is dropped."
       : `A token is dropped where ${tc} lies below ${signed(terms.cutoff.toFixed(2))}: ` +
         "the largest value less ln(1/β). Of the others the largest score wins.";
@@ -211,7 +209,7 @@ const SCI_EXPLORER = (() => {
       `<tr><th scope="row">your setting less base</th>` +
       gains.map((gain) => `<td>${gain}</td>`).join("") + "</tr></tbody>";
     const margin = state.method.tau1 * -Math.log(state.method.beta);
-    at("loose").textContent = state.method.rule !== "base" && margin > LOOSE
+    at("loose").textContent = RULES[state.method.rule].equation !== null && margin > LOOSE
       ? `This constraint spares tokens ${margin.toFixed(1)} logits below the best. The records tell ` +
         "the first token of such a setting; how its answers go on, they do not." : "";
   }
@@ -222,7 +220,7 @@ const SCI_EXPLORER = (() => {
       button.setAttribute("aria-pressed", button.dataset.method === name);
     for (const [key, [least, most]] of Object.entries(SLIDERS)) {
       const slider = host.querySelector(`[data-slider="${key}"]`);
-      const off = method.rule === "base" || (key !== "beta" && method.rule !== "sci");
+      const off = !RULES[method.rule].constants.includes(key);
       slider.disabled = off;
       slider.value = Math.round(STEPS * Math.log(method[key] / least) / Math.log(most / least));
       slider.setAttribute("aria-valuetext", String(method[key]));
@@ -269,7 +267,7 @@ const SCI_EXPLORER = (() => {
     const flip = (all, chosen) => all.filter((each) => chosen.includes(each) !== (each === name));
     if (TEXTUAL.includes(name)) method.textual = flip(TEXTUAL, method.textual);
     else method.visual = flip(VISUAL, method.visual);
-    method.rule = "sci";
+    method.rule = ofAnyRounds();
     // The paper's temperature follows the number of rewordings (appendix D).
     if (usual) method.tau1 = 1 + method.textual.length / 2;
     state.method = method;
@@ -316,7 +314,12 @@ const SCI_EXPLORER = (() => {
     try {
       await load("questions");
       if (absent) throw new Error(absent);
+      Object.values(METHODS).forEach(SciEngine.ruleOf);
       state.model = heads[0].name;
+      state.method = { ...METHODS.SCI5 };
+      at("methods").innerHTML = Object.entries(METHODS).map(([name, { label, sentence }]) =>
+        `<button type="button" data-method="${escape(name)}" title="${escape(sentence)}">` +
+        `${escape(label)}</button>`).join("\n");
       state.row = (questions.find((q) => q.outcomes[state.model] === "corrected")
         || questions[0]).row;
       at("model").innerHTML = heads.map(
@@ -334,10 +337,14 @@ const SCI_EXPLORER = (() => {
 
   document.addEventListener("DOMContentLoaded", begin);
   return {
-    questions: (content) => { ({ models: heads, questions } = content); },
+    questions: (content) => {
+      ({ models: heads, questions, textual: TEXTUAL, visual: VISUAL,
+         methods: METHODS, rules: RULES } = content);
+      SciEngine.rules(RULES);
+    },
     absent: (reason) => { absent = reason; },
     model: (content) => { models[content.name] = SciEngine.decode(content); },
     accuracy: (name, method) => SciEngine.accuracy(models[name], method),
-    METHODS,
+    rules: () => RULES,
   };
 })();

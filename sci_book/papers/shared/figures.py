@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from sci_book import methods
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.shared.svg import INK, svg
 
@@ -30,26 +31,6 @@ WIDTH = 7.2  # inches: the width of the book's text column
 MOST_BYTES = 6_000  # of a picture as a PNG
 
 MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # `model_colours` gives each model its own
-# Baselines in cool colours, SCI in warm ones that deepen with its rounds.
-METHOD_COLOURS = {
-    "base": "#6b7280",
-    "TIE": "#56b4e9",
-    "VCD": "#0072b2",
-    "M3ID": "#009e73",
-    "SCI3": "#f0b040",
-    "SCI5": "#dd6b20",
-    "SCI7": "#9c2f0b",
-}
-# Rounds: the original in black, rewordings in blues, counterfactual images in purples.
-ROUND_COLOURS = {
-    "original": INK,
-    "V1": "#93c5fd",
-    "V2": "#3b82f6",
-    "V3": "#1e40af",
-    "black": "#6b21a8",
-    "noise500": "#c084fc",
-    "noise400": "#e9b8fb",
-}
 # Subsets of DRBench, and what lies outside them.
 SUBSET_COLOURS = {
     "B only": "#b45309",
@@ -57,7 +38,7 @@ SUBSET_COLOURS = {
     "B and S": "#7c3aed",
     "outside BS": "#e5e7eb",
 }
-_COLOURS = METHOD_COLOURS | ROUND_COLOURS | SUBSET_COLOURS
+METHOD_COLOURS = {name: row.colour for name, row in methods.METHODS.items()}
 
 
 def use_style() -> None:
@@ -86,14 +67,8 @@ def use_style() -> None:
 
 
 def colour(name: str) -> str:
-    """The colour of a method, a round or a subset, the same on every page.
-
-    Raises:
-        KeyError: a name that has no colour; the message lists those that have.
-    """
-    if name not in _COLOURS:
-        raise KeyError(f"{name!r} has no colour; these have: {', '.join(_COLOURS)}")
-    return _COLOURS[name]
+    """The colour of a subset, a method or a round, the same on every page (`methods.colour`)."""
+    return SUBSET_COLOURS.get(name) or methods.colour(name)
 
 
 def model_colours(names: Sequence[str]) -> dict[str, str]:

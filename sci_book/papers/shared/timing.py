@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sci_book.methods import SCI
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number, plain
 
-METHODS = ("SCI3", "SCI5", "SCI7")
 STRATEGIES = {
     ("sequential", "none"): ("one by one", "#6b7280"),
     ("naive_batch", "none"): ("one batch", "#0072b2"),
@@ -82,7 +82,7 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
     printed = _printed_ratios()
     lines = {}
     for batched, way in (("no", "one by one"), ("yes", "one batch")):
-        for method in METHODS:
+        for method in SCI:
             line = {"paper, A800": number(printed[batched, method])}
             for kind in sorted(results):
                 line |= _protocol_cells(results[kind], method, batched)
@@ -174,17 +174,17 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple, claimed: Mapping[str, fl
     `claimed` is, by method, the most that is claimed of two phases with black kept.
     """
     rows = grid(result).loc[setting]
-    places = np.arange(len(METHODS))
+    places = np.arange(len(SCI))
     for offset, (label, shade) in enumerate(STRATEGIES.values()):
-        ratios = rows.xs(label, level="way").loc[list(METHODS)]
+        ratios = rows.xs(label, level="way").loc[list(SCI)]
         x = places + 0.14 * (offset - 2)
         ax.vlines(x, ratios["ratio_q1"], ratios["ratio_q3"], color=shade, linewidth=3)
         ax.plot(x, ratios["ratio_median"], "o", color=shade, markersize=5, label=label)
-    values = _printed_ratios()["yes"][list(METHODS)]
+    values = _printed_ratios()["yes"][list(SCI)]
     ax.plot(places, values, "D", mfc="white", mec=INK, label="paper, one batch, on a GPU")
-    levels = [claimed[method] for method in METHODS]
+    levels = [claimed[method] for method in SCI]
     ax.hlines(levels, places - 0.4, places + 0.4, color=INK, linestyle=":", label="claimed")
-    ax.set_xticks(places, list(METHODS))
+    ax.set_xticks(places, list(SCI))
     ax.grid(axis="x", visible=False)
     ax.set_ylim(bottom=0)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sci_book import methods
 from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
@@ -76,7 +77,22 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         )
     write_whole(folder / "still.svg", still(first, chosen[0].row, chosen_rows[0].question).encode())
     heads = [{"name": subject.name, "title": subject.shown} for subject in loaded]
-    content = {"models": heads, "questions": questions}
+    rounds = {True: [], False: []}
+    for name in first.rounds[1:]:
+        rounds[is_visual(name)].append(name)
+    recorded = {
+        name: row
+        for name, row in methods.exported_methods().items()
+        if {*row["textual"], *row["visual"]} <= {*first.rounds}
+    }
+    content = {
+        "models": heads,
+        "questions": questions,
+        "textual": rounds[False],
+        "visual": rounds[True],
+        "methods": recorded,
+        "rules": methods.exported_rules(),
+    }
     write_whole(folder / "questions.js", _script("questions", content))
     numbers = [choice.row for choice in chosen]
     for subject in loaded:

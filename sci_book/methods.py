@@ -1,0 +1,107 @@
+"""How the book shows each named method and round: what it is called, its colour, a sentence on it.
+
+What a method computes is in `sci_core.methods`. A method that tables, matrix and explorer are to
+show is a preset there and a row here; a row's colour is its own on every page.
+"""
+
+import colorsys
+import hashlib
+import inspect
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
+
+from sci_core.methods import METHODS as PRESETS
+from sci_core.methods import RULES
+
+
+class Row(NamedTuple):
+    """A method or a round as readers meet it.
+
+    label     its name in heads, legends and on buttons
+    colour    the same on every page
+    sentence  what it is
+    compared  whether tables compare it with the base, as the paper's do
+    """
+
+    label: str
+    colour: str
+    sentence: str
+    compared: bool = False
+
+
+# Baselines in cool colours, SCI in warm ones that deepen with its rounds.
+METHODS = {
+    "base": Row("base", "#6b7280", "The model's own greedy answer."),
+    "TIE": Row("TIE", "#56b4e9", "What the picture adds to a noisy one's logits.", True),
+    "VCD": Row("VCD", "#0072b2", "The logits, and once more what the picture adds to them.", True),
+    "M3ID": Row("M3ID", "#009e73", "As VCD, with a weight that grows along the text.", True),
+    "SCI3": Row("SCI3", "#f0b040", "One rewording and one dummy picture.", True),
+    "SCI5": Row("SCI5", "#dd6b20", "Two rewordings and two dummy pictures.", True),
+    "SCI7": Row("SCI7", "#9c2f0b", "Three rewordings and three dummy pictures.", True),
+    "SCI5-lite": Row("SCI5-lite", "#b7791f", "SCI5 with its noise on a smaller picture; ours."),
+}
+# The original in black, rewordings in blues, counterfactual images in purples.
+ROUNDS = {
+    "original": Row("original", "#111827", "The question and the picture as they are."),
+    "V1": Row("V1", "#93c5fd", "The request to look at details, in front of the instruction."),
+    "V2": Row("V2", "#3b82f6", "The instruction in the other language."),
+    "V3": Row("V3", "#1e40af", "A smart student is addressed, in front of the instruction."),
+    "black": Row("black", "#6b21a8", "A black picture of the same size."),
+    "noise500": Row("noise500", "#c084fc", "The picture under noise, at step 500 of 1000."),
+    "noise400": Row("noise400", "#e9b8fb", "The picture under less noise, at step 400 of 1000."),
+}
+
+COMPARED = tuple(name for name, row in METHODS.items() if row.compared)
+"""The methods that tables compare with the base."""
+SCI = tuple(name for name in COMPARED if PRESETS[name].rule == "sci")
+BASELINES = tuple(name for name in COMPARED if name not in SCI)
+_EXPORTED = ("rule", "textual", "visual", "tau1", "tau2", "beta", "alpha")
+
+
+def colour(name: str) -> str:
+    """The colour of a method or a round; one without a row has its own, which its name gives."""
+    row = METHODS.get(name) or ROUNDS.get(name)
+    if row is not None:
+        return row.colour
+    digest = hashlib.sha256(name.encode()).digest()
+    hue, lightness, depth = (byte / 255 for byte in digest[:3])
+    red, green, blue = colorsys.hls_to_rgb(hue, 0.3 + 0.25 * lightness, 0.45 + 0.4 * depth)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
+def exported_methods() -> dict[str, dict[str, Any]]:
+    """By name, a method's rule, rounds and constants, label, colour and sentence: for JSON."""
+    rows = {}
+    for name, row in METHODS.items():
+        fields = {field: getattr(PRESETS[name], field) for field in _EXPORTED}
+        rows[name] = fields | {"label": row.label, "colour": row.colour, "sentence": row.sentence}
+    return rows
+
+
+def exported_rules() -> dict[str, dict[str, Any]]:
+    """What a page needs to know of equations, by name: for JSON.
+
+    equation   its function's name; None: the model's own logits, without a constraint
+    rounds     how many (textual, visual) it reads; None: any
+    decides    whose logits decide what is plausible
+    constants  those that it reads
+    given      the function's other arguments, the same in all methods
+    """
+    return {
+        name: {
+            "equation": rule.equation and rule.equation.rpartition(":")[2],
+            "rounds": rule.rounds,
+            "decides": rule.decides,
+            "constants": rule.constants,
+            "given": _given(rule.equation),
+        }
+        for name, rule in RULES.items()
+    }
+
+
+def _given(equation: str | None) -> dict[str, float]:
+    """By name, the arguments of an equation's function that are the same in all methods."""
+    if equation is None:
+        return {}
+    parameters = inspect.signature(resolve_name(equation)).parameters.values()
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
