@@ -9,7 +9,8 @@ from test_records import PROMPT_TOKENS, ROUNDS, VOCABULARY, random_logits, recor
 
 from sci_book.results.replay import Replay, recompute
 from sci_book.run import runner
-from sci_core.methods import BASE, RULES, SCI5
+from sci_core import counterfactuals
+from sci_core.methods import BASE, RULES, SCI5, Method
 from sci_core.scoring import scores
 from tests import equations
 from tests.evaluation.conftest import SETTINGS
@@ -63,3 +64,20 @@ def test_a_run_decodes_an_equation_that_was_added_as_its_replay_does(model, worl
         assert [*found["answer"][settled]] == [*np.array(decoded, dtype=object)[settled]]
         surely += settled.sum()
     assert surely > len(records.table)
+
+
+def test_a_run_takes_the_words_of_a_new_textual_round_from_a_form(
+    model, world, tmp_path, monkeypatch
+):
+    table, form = counterfactuals._TABLE, "You are a confused object detector. {instruction}"
+    assert "{instruction}" in table["forms"]["V1"]
+    monkeypatch.setitem(table["forms"], "disturbed", form)
+    words = {row["instruction"]: form.format(**row) for row in table["instructions"]}
+    monkeypatch.setitem(counterfactuals.REWRITES, "disturbed", words)
+    method = Method("ICD", "one", ("disturbed",), beta=0.95)
+    records = runner.evaluate(model, world, [BASE, method], tmp_path, **SETTINGS)
+    assert records.rounds == ["original", "disturbed"]
+    found = recompute(records, dataclasses.replace(method, name="recomputed"))
+    settled = (found["proven"] & found["known"] & records.ok).to_numpy()
+    decoded = np.array(records.parsed("ICD"), dtype=object)
+    assert settled.any() and [*found["answer"][settled]] == [*decoded[settled]]

@@ -86,6 +86,16 @@ def settings():
     return found
 
 
+ACCURACY = "([name, method]) => SCI_EXPLORER.accuracy(name, method)"
+
+
+def as_asked(method):
+    """A method as the page holds it."""
+    constants = {key: getattr(method, key) for key in ("tau1", "tau2", "beta", "alpha")}
+    rounds = {"textual": list(method.textual), "visual": list(method.visual)}
+    return {"rule": method.rule, **rounds, **constants}
+
+
 def expected(records, sets, answers):
     """By column: rows, and the share that is right, unsettled rows all wrong and all right."""
     settled = (answers["known"] & answers["proven"]).to_numpy()
@@ -106,15 +116,27 @@ def test_accuracies_are_those_of_replay(number, opened):
     records = read_records(FROZEN_RECORDS / f"{name}.parquet")
     replay, sets = Replay(records), subsets(records)
     for method in settings()[number :: len(MODELS)]:
-        asked = {
-            "rule": method.rule,
-            "textual": list(method.textual),
-            "visual": list(method.visual),
-            **{key: getattr(method, key) for key in ("tau1", "tau2", "beta", "alpha")},
-        }
-        shown = page.evaluate("([name, m]) => SCI_EXPLORER.accuracy(name, m)", [name, asked])
+        shown = page.evaluate(ACCURACY, [name, as_asked(method)])
         for column, values in expected(records, sets, replay.answers(method)).items():
             assert shown[column] == pytest.approx(values, abs=0.01), (method, column)
+
+
+@pytest.mark.parametrize("textual", [("V1",), ("V1", "V2"), ("V3",)])
+@pytest.mark.parametrize("beta", [0.05, 0.3, 0.8])
+def test_the_rounds_decide_what_is_plausible_that_a_rule_says(textual, beta, opened, monkeypatch):
+    """The original alone, where textual rounds speak against tokens, as in `Replay`."""
+    monkeypatch.setitem(RULES, "against", RULES["sci"]._replace(decides="original"))
+    method = Method("by the original", "against", textual, ("black",), beta=beta)
+    page = opened()
+    page.evaluate("""() => { const rules = SCI_EXPLORER.rules();
+                             rules.against = { ...rules.sci, decides: "original" }; }""")
+    records = read_records(FROZEN_RECORDS / f"{MODELS[0]}.parquet")
+    answers = Replay(records).answers(method)
+    shown = page.evaluate(ACCURACY, [MODELS[0], as_asked(method)])
+    for column, values in expected(records, subsets(records), answers).items():
+        assert shown[column] == pytest.approx(values, abs=0.01), column
+    voting = page.evaluate(ACCURACY, [MODELS[0], as_asked(method) | {"rule": "sci"}])
+    assert voting["BS"] != shown["BS"]
 
 
 def test_every_equation_of_the_library_is_one_of_the_page_and_an_unknown_rule_is_an_error(opened):
