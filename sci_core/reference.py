@@ -55,14 +55,14 @@ def decode(
     """
     N = len(textual)
 
-    # The rounds (appendix C): the original, the rewordings, the dummies.
+    # The rounds, a prompt and a picture each: the original, the rewordings, the dummies.
     v0 = prepare_image(image)
     picture = processor.prepare(v0)
     rounds = [(prompt, picture)]
     for name in textual:
         rounds.append((reword(prompt, name), picture))
     for name in visual:
-        # The noise is added at the size at which the model reads a picture.
+        # Noise is added to the picture at the size at which the model reads it.
         dummy = counterfactual_image(v0, name, as_read=processor.as_read)
         rounds.append((prompt, processor.prepare(dummy, read_before=not shrinks(name))))
     prompts = processor.token_ids([text for text, _ in rounds], [seen.ids for _, seen in rounds])
@@ -74,16 +74,16 @@ def decode(
 
     tokens: list[int] = []
     for step in range(max_new_tokens):
-        # Each token that was chosen follows every round's prompt.
+        # The tokens chosen so far follow the prompt of every round.
         Z = torch.stack(
             [
                 next_logits(model, [*ids, *tokens], seen)
                 for ids, (_, seen) in zip(prompts, rounds, strict=True)
             ]
         )
-        Z0, TC, VC = Z[0], Z[: 1 + N].amax(dim=0), torch.zeros_like(Z[0])  # TC: equation 6
-        if visual:
-            VC = Z0 - Z[1 + N :].mean(dim=0)  # equation 7
+        Z0 = Z[0]
+        TC = Z[: 1 + N].amax(dim=0)  # equation 6; without rewordings it is Z0
+        VC = Z0 - Z[1 + N :].mean(dim=0) if visual else torch.zeros_like(Z0)  # equation 7
 
         if equation == "base":
             score = Z0
@@ -99,7 +99,7 @@ def decode(
         else:
             raise ValueError(f"equation {equation!r}; expected sci, vcd, tie, m3id or base")
 
-        # Equations 9 and 11: what is implausible beside the best token is dropped.
+        # What is implausible beside the best token is dropped: equations 9 and 11.
         if equation != "base" and beta > 0:
             implausible = TC / tau1 < (TC / tau1).max() + math.log(beta)
             score = score.masked_fill(implausible, -math.inf)
@@ -116,6 +116,6 @@ def next_logits(model: Any, ids: list[int], picture: Any) -> Tensor:
     inputs = {name: value.to(model.device) for name, value in picture.inputs.items()}
     inputs["input_ids"] = torch.tensor([ids], device=model.device)
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-    if "mm_token_type_ids" in signature(model.forward).parameters:  # Qwen: 1 at image tokens
+    if "mm_token_type_ids" in signature(model.forward).parameters:  # 1 at image tokens
         inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
     return model(**inputs, use_cache=False).logits[0, -1].to(torch.float64)

@@ -20,6 +20,7 @@ from sci_book.commands.options import (
     check_device,
 )
 from sci_book.files import in_any_form, json_text
+from sci_book.methods import COMPARED
 
 
 def evaluate(
@@ -234,7 +235,7 @@ def ask(
     ],
     method: Annotated[
         str,
-        Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."),
+        Option(help=f"base, {', '.join(COMPARED)}; also with constants of your own."),
     ] = "SCI5",
     model: ModelOption = DEFAULT_MODEL,
     max_new_tokens: Annotated[int, Option(min=1)] = 16,

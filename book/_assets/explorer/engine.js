@@ -16,13 +16,14 @@ const SciEngine = (() => {
   let rules = {};                        // by name, rows of `sci_core.methods.RULES`
   /* The score of a token, by the name of the equation's function in `sci_core/logits.py`.
 
-     `at`: the token's original logit, tc (divided by tau1), vc, its first dummy's logit, M3ID's t. */
+     `at`: the token's original logit, its tc (divided by tau1), vc, and its logit in the first
+     visual round; `clock` gives the t of its place. */
   const EQUATIONS = {
     tie_logits: (at) => at.vc,
     vcd_logits: (at, { alpha }) =>
       f32((1 + alpha) * at.original) - f32(alpha * at.dummy),
     m3id_logits: (at, method, { decay }) =>
-      at.original + f32(f32(Math.expm1(f32(f32(decay) * at.clock))) * at.vc),
+      at.original + f32(f32(Math.expm1(f32(f32(decay) * at.clock(at.place)))) * at.vc),
     sci_logits: (at, { tau2 }) => at.tc + f32(at.vc / f32(tau2)),
   };
   const SUBSETS = {
@@ -95,13 +96,14 @@ const SciEngine = (() => {
     if (visual.length)
       for (let at = 0; at < size; at++) vc[at] = original[at] - f32(vc[at] / visual.length);
     if (!equation) return { tc, vc, deciding, score: original };
-    const score = new Float32Array(size), token = {};
+    const score = new Float32Array(size);
+    const token = { place: 0, original: 0, tc: 0, vc: 0, dummy: 0, clock };
     for (let at = 0; at < size; at++) {
+      token.place = at;
       token.original = original[at];
       token.tc = tc[at];
       token.vc = vc[at];
       token.dummy = visual.length ? visual[0][at] : 0;
-      token.clock = clock(at);
       score[at] = equation(token, method, rule.given);
     }
     return { tc, vc, deciding, score };

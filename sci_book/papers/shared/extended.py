@@ -10,6 +10,7 @@ from typing import get_args
 
 import numpy as np
 
+from sci_book.methods import COMPARED
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.stamp import located
 from sci_book.results.records import Records, RecordsError, read_records
@@ -58,7 +59,7 @@ def _check(records: Records, subject: Subject, path: Path, variant: str) -> None
     differing += [name for name in sorted(ours.keys() & theirs) if ours[name] != theirs[name]]
     if differing:
         how = {"": "extended --share 5", CHEAPER: "cheaper --record answers"}.get(
-            variant, "TIE,VCD,M3ID,SCI3,SCI5,SCI7 --share 5"
+            variant, f"{','.join(COMPARED)} --share 5"
         )
         raise RecordsError(
             f"{path.name} does not go with {subject.path.name}: they differ in "
