@@ -1,7 +1,7 @@
 """How the book shows each named method and round: what it is called, its colour, a sentence on it.
 
-What a method computes is in `sci_core.methods`. A method that tables, matrix and explorer are to
-show is a preset there and a row here; a row's colour is its own on every page.
+What a method computes is in `sci_core.methods`. A preset there is in tables, matrix and explorer;
+without a row here it goes by its own name, in a colour that the name gives.
 """
 
 import colorsys
@@ -30,9 +30,9 @@ class Row(NamedTuple):
 
 
 # Baselines in cool colours, SCI in warm ones that deepen with its rounds.
-METHODS = {
+_METHODS = {
     "base": Row("base", "#6b7280", "The model's own greedy answer."),
-    "TIE": Row("TIE", "#56b4e9", "What the picture adds to a noisy one's logits.", True),
+    "TIE": Row("TIE", "#56b4e9", "What the picture adds to the logits of a noisy one.", True),
     "VCD": Row("VCD", "#0072b2", "The logits, and once more what the picture adds to them.", True),
     "M3ID": Row("M3ID", "#009e73", "As VCD, with a weight that grows along the text.", True),
     "SCI3": Row("SCI3", "#f0b040", "One rewording and one dummy picture.", True),
@@ -51,31 +51,39 @@ ROUNDS = {
     "noise400": Row("noise400", "#e9b8fb", "The picture under less noise, at step 400 of 1000."),
 }
 
-COMPARED = tuple(name for name, row in METHODS.items() if row.compared)
-"""The methods that tables compare with the base."""
-SCI = tuple(name for name in COMPARED if PRESETS[name].rule == "sci")
-BASELINES = tuple(name for name in COMPARED if name not in SCI)
-_EXPORTED = ("rule", "textual", "visual", "tau1", "tau2", "beta", "alpha")
-
 
 def colour(name: str) -> str:
     """The colour of a method or a round; one without a row has its own, which its name gives."""
-    row = METHODS.get(name) or ROUNDS.get(name)
-    if row is not None:
-        return row.colour
+    known = _METHODS.get(name) or ROUNDS.get(name)
+    if known is not None:
+        return known.colour
     digest = hashlib.sha256(name.encode()).digest()
     hue, lightness, depth = (byte / 255 for byte in digest[:3])
     red, green, blue = colorsys.hls_to_rgb(hue, 0.3 + 0.25 * lightness, 0.45 + 0.4 * depth)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
 
 
+def row(name: str) -> Row:
+    """The row of a preset: its own, or one that its name gives."""
+    sentence = f"A method of the rule {PRESETS[name].rule}."
+    return _METHODS.get(name) or Row(name, colour(name), sentence, compared=True)
+
+
+METHODS = {name: row(name) for name in PRESETS}
+COMPARED = tuple(name for name, each in METHODS.items() if each.compared)
+"""The methods that tables compare with the base."""
+SCI = tuple(name for name in COMPARED if PRESETS[name].rule == "sci")
+BASELINES = tuple(name for name in COMPARED if name not in SCI)
+_EXPORTED = ("rule", "textual", "visual", "tau1", "tau2", "beta", "alpha")
+
+
 def exported_methods() -> dict[str, dict[str, Any]]:
     """By name, a method's rule, rounds and constants, label, colour and sentence: for JSON."""
-    rows = {}
-    for name, row in METHODS.items():
-        fields = {field: getattr(PRESETS[name], field) for field in _EXPORTED}
-        rows[name] = fields | {"label": row.label, "colour": row.colour, "sentence": row.sentence}
-    return rows
+    return {
+        name: {field: getattr(PRESETS[name], field) for field in _EXPORTED}
+        | {"label": each.label, "colour": each.colour, "sentence": each.sentence}
+        for name, each in METHODS.items()
+    }
 
 
 def exported_rules() -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 import ast
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from sci_core.arguments import Number, Whole, check, is_number, is_whole
 VISUAL_ROUNDS = ("black", *(f"noise{t}" for t in (500, 400, 600, 700, 800, 900, 999)))
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True)
+class Rule:
     """All there is of an equation. A new one is a function and a row of `RULES`.
 
     Attributes:
@@ -35,7 +36,13 @@ class Rule(NamedTuple):
     equation: str | None
     takes: tuple[str, ...]
     rounds: tuple[int, int] | None
-    decides: Literal["original", "textual"]
+    decides: str
+
+    def __post_init__(self) -> None:
+        if self.equation is not None and ":" not in str(self.equation):
+            raise ValueError(f"equation must be 'module:name' or None; got {self.equation!r}")
+        if self.decides not in ("original", "textual"):
+            raise ValueError(f"decides must be 'original' or 'textual'; got {self.decides!r}")
 
     @property
     def constants(self) -> tuple[str, ...]:

@@ -164,6 +164,21 @@ def test_an_equation_that_was_added_is_checked_and_named_as_the_others(icd, othe
 )
 def test_a_row_whose_equation_is_not_there_is_not_decoded_as_another(where, error, monkeypatch):
     for rule, like in (("new", VCD), ("newer", SCI3)):
-        monkeypatch.setitem(RULES, rule, RULES[like.rule]._replace(equation=where))
+        monkeypatch.setitem(RULES, rule, replace(RULES[like.rule], equation=where))
         with pytest.raises(error):
             scores(replace(like, rule=rule), torch.zeros(len(like.rounds), 1, 3), step=0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("equation", "icd_logits"),
+        ("equation", "sci_core.logits.vcd_logits"),
+        ("decides", "textually"),
+        ("decides", "visual"),
+        ("decides", ""),
+    ],
+)
+def test_a_row_that_is_none_is_refused(field, value):
+    with pytest.raises(ValueError, match=f"{field} must be '.* got '{value}'"):
+        replace(RULES["vcd"], **{field: value})

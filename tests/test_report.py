@@ -3,6 +3,7 @@
 import platform
 import re
 from base64 import b64decode
+from dataclasses import replace
 from io import BytesIO
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ from PIL import Image
 from sci_book import methods
 from sci_book.papers.shared import figures, stamp, tables
 from sci_book.papers.shared.svg import INK, svg
-from sci_core.methods import METHODS
+from sci_core.methods import METHODS, SCI5
 
 
 @pytest.fixture
@@ -88,7 +89,6 @@ def test_number(value, text):
 
 def test_a_method_keeps_its_colour_and_one_without_a_row_has_its_own():
     rows = methods.METHODS | methods.ROUNDS
-    assert {*methods.METHODS} == {*METHODS}
     assert all(figures.colour(name) == row.colour for name, row in rows.items())
     others = ["SCI9", "ICD", "SCI(M=1, N=3)", "VCD beta=0.8", "blur5", "noise600", "V4", "sci5"]
     shades = [figures.colour(name) for name in (*rows, *figures.SUBSET_COLOURS, *others)]
@@ -101,7 +101,17 @@ def test_the_lists_of_methods_follow_the_registry():
     assert methods.BASELINES == ("TIE", "VCD", "M3ID")
     assert methods.SCI == ("SCI3", "SCI5", "SCI7")
     assert (*methods.BASELINES, *methods.SCI) == methods.COMPARED
+    assert list(methods.METHODS) == list(METHODS)
     assert all(row.label and row.sentence.endswith(".") for row in methods.METHODS.values())
+
+
+def test_a_preset_without_a_row_goes_by_its_name_and_is_compared(monkeypatch):
+    for name in ("ICD", "SCI9", "VDD"):
+        monkeypatch.setitem(METHODS, name, replace(SCI5, name=name))
+        label, colour, sentence, compared = methods.row(name)
+        assert (label, sentence, compared) == (name, "A method of the rule sci.", True)
+        assert colour == figures.colour(name)
+    assert not methods.row("base").compared and not methods.row("SCI5-lite").compared
 
 
 def test_figures_draw_what_they_are_given():

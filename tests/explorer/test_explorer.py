@@ -6,6 +6,7 @@ It needs Chromium, which is no Python package (README).
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_accuracies_are_those_of_replay(number, opened):
 @pytest.mark.parametrize("beta", [0.05, 0.3, 0.8])
 def test_the_rounds_decide_what_is_plausible_that_a_rule_says(textual, beta, opened, monkeypatch):
     """The original alone, where textual rounds speak against tokens, as in `Replay`."""
-    monkeypatch.setitem(RULES, "against", RULES["sci"]._replace(decides="original"))
+    monkeypatch.setitem(RULES, "against", replace(RULES["sci"], decides="original"))
     method = Method("by the original", "against", textual, ("black",), beta=beta)
     page = opened()
     page.evaluate("""() => { const rules = SCI_EXPLORER.rules();

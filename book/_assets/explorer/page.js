@@ -12,8 +12,9 @@ const SCI_EXPLORER = (() => {
 
   const models = {};
   const state = { model: "", row: 0, step: 0, wanted: "", method: null };
-  // By name, the presets and equations that `sci_book.methods` exports; and the recorded rounds.
-  let METHODS = {}, RULES = {}, TEXTUAL = [], VISUAL = [];
+  // By name, the presets and equations that `sci_book.methods` exports; and the recorded rounds,
+  // with a sentence on each.
+  let METHODS = {}, RULES = {}, TEXTUAL = [], VISUAL = [], SAID = {};
   let heads = [], questions = [], absent = "", host, waiting = 0;
   const known = {}; // by model: accuracies of the base, of VCD, and of the setting last drawn
 
@@ -156,7 +157,7 @@ const SCI_EXPLORER = (() => {
       const box = name === "original" ? `<span class="always">always</span>`
         : `<input type="checkbox" data-round="${name}"${used.includes(name) ? " checked" : ""} ` +
           `aria-label="use the round ${name}">`;
-      const label = `<label>${box} ${image} ${name}</label>`;
+      const label = `<label title="${escape(SAID[name] || "")}">${box} ${image} ${name}</label>`;
       const off = name !== "original" && !used.includes(name);
       return line(label, values[r], off ? "round off" : "round");
     }).join("");
@@ -338,7 +339,7 @@ const SCI_EXPLORER = (() => {
   document.addEventListener("DOMContentLoaded", begin);
   return {
     questions: (content) => {
-      ({ models: heads, questions, textual: TEXTUAL, visual: VISUAL,
+      ({ models: heads, questions, textual: TEXTUAL, visual: VISUAL, said: SAID,
          methods: METHODS, rules: RULES } = content);
       SciEngine.rules(RULES);
     },

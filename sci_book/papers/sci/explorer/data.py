@@ -90,6 +90,7 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         "questions": questions,
         "textual": rounds[False],
         "visual": rounds[True],
+        "said": {name: row.sentence for name, row in methods.ROUNDS.items()},
         "methods": recorded,
         "rules": methods.exported_rules(),
     }
