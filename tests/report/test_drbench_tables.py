@@ -104,7 +104,7 @@ def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, ri
     rows = sets[QWEN]["BS"].to_numpy()
     gap = 100 * (right[QWEN]["VCD"] - right[QWEN]["base"])[rows].mean()
     marks = [line.get_xdata()[0] for line in drawn.axes[2].lines if line.get_marker() == "o"]
-    assert marks[drbench_tables.DRAWN.index("VCD")] == pytest.approx(gap)
+    assert marks[drbench_tables.COMPARED.index("VCD")] == pytest.approx(gap)
     _, (first, ax) = plt.subplots(1, 2, sharex=True)
     for panel, each in zip((first, ax), pair, strict=True):
         sizes = subset_sizes.sizes(each, sets[each.name])

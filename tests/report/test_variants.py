@@ -46,12 +46,12 @@ def test_every_choice_of_the_specification_is_there():
     assert {each.source for each in listed} - {""} == SOURCES
     assert variants.variants("all", "groups")[1].quantifier == "any"
     assert variants.variants("all", "groups")[2].split_by == "rows"
-    changed = {each.name: [each.change(m) for m in variants.METHODS] for each in listed}
-    assert changed["default"] == list(variants.METHODS)
+    changed = {each.name: [each.change(m) for m in variants.EDITED] for each in listed}
+    assert changed["default"] == list(variants.EDITED)
     assert {each.log_probs for each in changed["log-probabilities"]} == {True}
     assert changed["M3ID, own clock"][2] == dataclasses.replace(M3ID, clock="generated")
     assert changed["TIE, β = 0.5"][0] == dataclasses.replace(TIE, beta=0.5)
-    assert changed["SCI, β = 0.8"][:3] == list(variants.METHODS[:3])
+    assert changed["SCI, β = 0.8"][:3] == list(variants.EDITED[:3])
     assert changed["SCI, margin of SCI5"][4].raw_margin == pytest.approx(
         SCI5.tau1 * np.log(1 / SCI5.beta)
     )

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 
 from sci_book.audit.findings import Finding, Findings, agreement
 from sci_book.audit.printed import PrintedTables
+from sci_book.methods import COMPARED
 from sci_book.papers.sci.audit_counts import accuracy_rows, counts_of, sizes, title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
@@ -22,7 +23,7 @@ from sci_book.results.metrics import KINDS
 
 COMPLETE = "table09"  # the table that prints every method on B, S and BS
 WITH_SUBSETS = (COMPLETE, "table06")
-METHODS = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+METHODS = ("base", *COMPARED)
 
 
 def regions(printed: PrintedTables, name: str, tolerance: float) -> pd.DataFrame:

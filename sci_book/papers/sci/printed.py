@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from sci_book.methods import SCI
 from sci_book.papers.shared.evidence import MethodName
 from sci_book.resources import PAPER
 
@@ -192,7 +193,7 @@ def time_a_round(label: str, strategies: Sequence[str]) -> Values:
 def _times(label: str, strategy: str) -> list[float]:
     """Times the base of SCI3, SCI5 and SCI7; empty for a model that Table 7 does not have."""
     where = {"model": label, "metric": "ratio", "batched": _RATIOS[strategy]}
-    ratios = [_value("table07", method=name, **where) for name in ("SCI3", "SCI5", "SCI7")]
+    ratios = [_value("table07", method=name, **where) for name in SCI]
     return [value for value in ratios if value is not None]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.methods import COMPARED, SCI
 from sci_book.papers.cvqa.chapters import pairs
 from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
 from sci_book.papers.shared import chapters, figures
@@ -24,11 +25,11 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import INTERVAL, Table, frame_of, interval, signed
 from sci_book.results.statistics import difference
 
-METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+METHODS = COMPARED
 # Each method against the base; SCI against the method it builds on; more rounds against fewer.
 CONTRASTS = (
     *((name, "base") for name in METHODS),
-    *((name, "VCD") for name in ("SCI3", "SCI5", "SCI7")),
+    *((name, "VCD") for name in SCI),
     ("SCI5", "SCI3"), ("SCI7", "SCI5"),
 )  # fmt: skip
 
@@ -86,7 +87,7 @@ def by_type(subject: Subject) -> Table:
     """What SCI3, SCI5 and SCI7 take off the drop, by type; nothing is claimed here."""
     items, rows = pairs.understood(subject), {}
     for kind in TYPES:
-        for name in ("SCI3", "SCI5", "SCI7"):
+        for name in SCI:
             values = shrinkage(items, name, "base")
             keep = np.isfinite(values) & (items.kinds == kind)
             reduction = difference(values[keep], items.groups[keep])

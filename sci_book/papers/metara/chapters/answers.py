@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.data.datasets import file_of, read_manifest
+from sci_book.methods import COMPARED
 from sci_book.papers.metara import files
 from sci_book.papers.metara.failures import ORIGINAL, Failures, from_records
 from sci_book.papers.metara.relations import RELATIONS
@@ -28,7 +29,7 @@ from sci_book.results.statistics import NO_DATA, Interval, of_sums, share
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
-METHODS = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+METHODS = ("base", *COMPARED)
 TASK_COLOURS = ("#009e73", "#6b21a8")  # unlike those of models
 LABELS = {
     "absolute": "absolute (eq. 7)",

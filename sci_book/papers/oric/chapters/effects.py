@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.methods import COMPARED
 from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, Asked
@@ -25,7 +26,7 @@ from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import Interval, sign_flip_test
 from sci_core.methods import sci
 
-METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+METHODS = COMPARED
 METRICS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "recall_no"}
 ROUNDS = tuple((M, N) for M in range(4) for N in range(4) if M + N)
 """Dummy pictures and rewritten prompts of the replays: those that the records have logits of."""

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.methods import BASELINES, COMPARED, SCI
 from sci_book.papers.sci.chapters.shapes import (
     Frames,
     Sets,
@@ -36,9 +37,8 @@ from sci_book.results.statistics import holm, mcnemar, sign_flip_test
 from sci_book.run.method_sets import STANDARD_METHODS
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
-METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
+METHODS = (*BASELINES, "M3ID generated clock", *SCI)
 _NAMED = {method.name: method for method in STANDARD_METHODS}
-DRAWN = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 SHOWN_AS = {"M3ID generated clock": "M3ID, own clock"}  # short enough for a column of labels
 PAPER_SUBSETS = ("B", "S", "BS", "S∖B")
 OTHER_SUBSETS = ("S∩L", "S∖L", "outside BS", "all")
@@ -240,8 +240,8 @@ def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcome
     for panels, subject in zip(axes, subjects, strict=True):
         mine = sets[subject.name], right[subject.name]
         for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
-            claims = [(name, "base", subset) for name in DRAWN]
-            frame = contrasts(subject, *mine, claims).set_axis(DRAWN)
+            claims = [(name, "base", subset) for name in COMPARED]
+            frame = contrasts(subject, *mine, claims).set_axis(COMPARED)
             estimates(
                 ax,
                 frame["reproduced"].to_dict(),

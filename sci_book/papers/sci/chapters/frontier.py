@@ -27,7 +27,8 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.sweeps import bounded, outcome
 from sci_book.papers.shared.tables import Table, compare, frame_of, plain, with_ends
 from sci_book.results.statistics import Interval, verdict
-from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
+from sci_book.run.method_sets import EDITED
+from sci_core.methods import METHODS, SCI5, Method, sci
 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
 TAU2 = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -52,7 +53,7 @@ def settings() -> list[Setting]:
     """Every method along β, SCI5 along τ2, and SCI with every number of rounds up to three."""
     along_beta = [
         Setting(f"{method.name}, β {beta:g}", method.name, replace(method, beta=beta))
-        for method, beta in product((TIE, VCD, M3ID, SCI3, SCI5, SCI7), BETAS)
+        for method, beta in product(EDITED, BETAS)
     ]
     along_tau2 = [Setting(f"SCI5, τ2 {tau2:g}", "SCI5", replace(SCI5, tau2=tau2)) for tau2 in TAU2]
     rounds = [Setting(sci(M, N).name, "", sci(M, N)) for M, N in product(GRID, GRID) if M != N]

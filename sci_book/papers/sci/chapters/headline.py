@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.methods import SCI
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared import chapters
@@ -50,7 +51,7 @@ def samples(subject: Subject, others: Subjects) -> dict[str, Sample]:
     evidence = Evidence(subject, [other for other in others if other is not subject], None)
     parts = [
         *measures.difference(evidence, ["SCI5"], ["base", "VCD"], ["B", "S", "BS"]),
-        *measures.steps(evidence, ["SCI3", "SCI5", "SCI7"], ["BS"]),
+        *measures.steps(evidence, SCI, ["BS"]),
         *measures.on_others(evidence, ["SCI5"], ["base"]),
     ]
     return {part.what: part for part in parts}

@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.methods import BASELINES
 from sci_book.papers.sci.chapters.shapes import Subjects, legend_below
 from sci_book.papers.sci.chapters.shapes import ends as spans
 from sci_book.papers.sci.chapters.standard_sets import (
@@ -34,7 +35,6 @@ from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, holm, sign_flip_test
 
 NAMES = tuple(method.name for method in METHODS)
-BASELINES = ("TIE", "VCD", "M3ID")
 DRAWN = (*BASELINES, "SCI5")  # the rows of Table 4
 
 # The paper raises beta for SCI alone on these data sets; its public configurations run TIE at 0.5.

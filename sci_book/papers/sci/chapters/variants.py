@@ -22,9 +22,9 @@ from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.extended import extended, on_rows_of
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records
+from sci_book.run.method_sets import EDITED
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 
-METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 CONCLUSIONS: tuple[Claim, ...] = (
     ("SCI5", "base", "B"),
     ("SCI5", "base", "S"),
@@ -50,7 +50,7 @@ class Variant:
 
     Attributes:
         name: its row in the tables.
-        change: the method that takes the place of each of `METHODS`.
+        change: the method that takes the place of each of `EDITED`.
         quantifier, split_by: of DRBench and of the test rows; None keeps the chapter's.
         comparison: how DRBench compares answers.
         scoring: "parsed", or "prefix": right if the raw answer begins with the truth.
@@ -69,7 +69,7 @@ class Variant:
     own_sets: bool = True
 
 
-def _with(only: Sequence[Method] = METHODS, **fields) -> Change:
+def _with(only: Sequence[Method] = EDITED, **fields) -> Change:
     """Change fields of some methods."""
     names = {method.name for method in only}
     return lambda method: replace(method, **fields) if method.name in names else method
@@ -144,8 +144,8 @@ def evaluated(
         if variant.source:
             results.append(_elsewhere(subject, folder, variant, reading, parts))
             continue
-        changed = {method.name: variant.change(method) for method in METHODS}
-        changed = {name: new for name, new in changed.items() if new not in METHODS}
+        changed = {method.name: variant.change(method) for method in EDITED}
+        changed = {name: new for name, new in changed.items() if new not in EDITED}
         right, ok = recorded.copy(), subject.records.ok
         truth, shares = subject.records.frame["truth"].to_numpy(), []
         for name, new in changed.items():
@@ -198,7 +198,7 @@ def by_prefix(records: Records, policy: str) -> np.ndarray:
 
 
 def _outcomes(subject: Subject, variant: Variant) -> dict[str, np.ndarray]:
-    methods = {method.name: variant.change(method) for method in METHODS}
+    methods = {method.name: variant.change(method) for method in EDITED}
     return {name: subject.right(method) for name, method in ({"base": BASE} | methods).items()}
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.methods import BASELINES
 from sci_book.papers.sci.chapters import components, drbench_tables
 from sci_book.papers.sci.chapters.shapes import Subjects, differs, legend_below, points
 from sci_book.papers.shared.chapters import Subject, gain, paper_values
@@ -29,7 +30,7 @@ from sci_core.methods import METHODS, SCI5, Method
 OPPONENTS = ("base", "VCD", "TIE")
 PARTS = ("B", "S∖B", "BS", "all")
 REWRITES = ("V1", "V2")
-WORDLESS = ("TIE", "VCD", "M3ID")
+WORDLESS = BASELINES
 """Methods that ask no rewording."""
 MOST_FAMILIES = 14
 _WON, _LOST = "#15803d", "#b91c1c"
