@@ -15,17 +15,26 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-split_by: str = "rows"
-quantifier: str = "any"
+split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
+quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
+beta: float = 0.3  # a token has to be at least β times as likely as the best, of every method
+tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the more it weighs
 
 # %% tags=["hide-input"]
+from dataclasses import replace
+from itertools import product
 
+import matplotlib.pyplot as plt
+import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book import accuracy_table
+from sci_book.methods import COMPARED, colour
 from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.pipeline import findings as ledger
+from sci_core.methods import METHODS
 
 began = stamp.begin()
 
@@ -34,16 +43,88 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("table02_drbench", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% [markdown]
+# ## What each method changes
+#
+# On the same rows, a method's answers less the base's: a row counts 1 if the method alone is right,
+# −1 if the base alone is. The mean over a subset is in points; its interval is over question
+# groups. A grey dot is another training of the same recipe, on its own B and S. Change β or τ2
+# above (`sci notebook table02_drbench --set beta=0.5`), and answers are recomputed from the
+# recorded logits; the verdict above stays that of the paper's constants.
+
+# %%
+SUBSETS = ("B", "S", "BS", "S∖B")
+constants = {"beta": beta, "tau2": tau2}
+less_base = {}
+for model, subset, name in product(subjects, SUBSETS, COMPARED):
+    rows = model.sets(quantifier, split_by)[subset].to_numpy()
+    gap = model.right(replace(METHODS[name], **constants)) - model.right("base")
+    found = model.difference(gap, rows).times(100)
+    less_base[model.shown, subset, name] = {
+        "points": found.estimate, "low": found.low, "high": found.high, "n": found.n,
+        "paper": drbench_tables.paper_gap(model, name, "base", subset),
+    }  # fmt: skip
+less_base = pd.DataFrame.from_dict(less_base, orient="index")
+less_base.index.names = ["model", "subset", "method"]
+less_base = less_base.sort_index()
+
+# %%
+others = {}  # what further trainings give; their records hold answers alone, at the presets
+for model, subset, name in product(subjects, SUBSETS, COMPARED):
+    for seed, training in enumerate(model.trainings[1:], 1):
+        if all(getattr(METHODS[name], key) == value for key, value in constants.items()):
+            rows = training.sets(quantifier, split_by)[subset].to_numpy()
+            gap = training.right(METHODS[name]) - training.right("base")
+            others[model.shown, subset, name, seed] = 100 * gap[rows].mean()
+
+
 # %% tags=["hide-input"]
-sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
-right = {subject.name: drbench_tables.outcomes(subject) for subject in subjects}
+def draw(panel, part, dots):
+    """One model and subset: a line a method, ours with its interval, the paper's as a diamond."""
+    places, shades = range(len(part)), [colour(name) for name in part.index]
+    panel.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
+    panel.scatter(part["points"], places, c=shades, s=40, zorder=3, label="here")
+    panel.plot(part["paper"], places, "D", mfc="white", mec="#111827", ms=6, label="paper")
+    faint = [(dot, place) for place, name in enumerate(part.index) for dot in dots[name]]
+    panel.scatter(*zip(*faint, strict=True), c="#9ca3af", s=14) if faint else None
+    panel.axvline(0, color="#111827", linewidth=0.8)
+    panel.set_yticks(places, list(part.index))
+    panel.tick_params(labelsize=9, labelbottom=True)
+    panel.grid(axis="y", visible=False)
+
+
+figure, axes = plt.subplots(
+    len(subjects), len(SUBSETS), figsize=(figures.WIDTH, 0.5 + 2 * len(subjects)),
+    squeeze=False, sharex="col", sharey=True,
+)  # fmt: skip
+for (down, model), (across, subset) in product(enumerate(subjects), enumerate(SUBSETS)):
+    part = less_base.loc[model.shown, subset].loc[list(COMPARED)]
+    dots = {name: [v for key, v in others.items() if key[:3] == (model.shown, subset, name)]
+            for name in part.index}  # fmt: skip
+    draw(axes[down, across], part, dots)
+    axes[down, across].set_title(f"{subset}, n = {part['n'].iloc[0]:,.0f}", fontsize=10)
+    axes[down, 0].set_ylabel(model.shown)
+    axes[-1, across].set_xlabel("less the base, points", fontsize=9)
+axes[0, 0].invert_yaxis()
+legend_below(figure, axes[0, :1])
 figures.show(
-    drbench_tables.draw_differences(subjects, sets, right),
-    "What each method changes on each subset, here (full) and in the paper (open): to the left of "
-    "the line it is less often right than the base. On B nothing can be lost.",
+    figure,
+    "What each method changes on each subset, here (full; grey: other trainings) and in the paper "
+    "(open): to the left of the line it is less often right than the base. On B nothing can be "
+    "lost.",
     alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
     " intervals for our difference from the base in points, diamonds for the paper’s.",
 )
+
+# %%
+ends = less_base[["points", "low", "high"]].to_numpy()
+cells = pd.DataFrame(
+    {"paper": less_base["paper"].map(tables.number), "here": [tables.with_ends(*e) for e in ends]}
+)
+wide = cells.unstack("subset").swaplevel(axis=1)[[*product(SUBSETS, ("paper", "here"))]]
+wide = wide.loc[[*product((model.shown for model in subjects), COMPARED)]]
+wide.index = [f"{model}: {name}" for model, name in wide.index]
+tables.Table("less-base", wide, f"Each method less the base, points, {tables.INTERVAL}s")
 
 # %% [markdown]
 # ## Records
@@ -55,6 +136,8 @@ figures.show(
 # tokens.
 
 # %% tags=["hide-input"]
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject, **constants) for subject in subjects}
 subsets = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
 accuracies = {
     name: accuracy_table(right[name], subject.records.frame, sets[name][subsets])
@@ -174,6 +257,14 @@ for subject in subjects:
 # - The paper's S∖B is derived, not printed; rounding of its percentages leaves the counts exact.
 # - {doc}`Deviations <../book/deviations>` lists the rest, and {doc}`DRBench <../book/drbench>`
 #   says how its subsets are built.
+#
+# ## If you change …
+#
+# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: what changes little
+#   is spared, and B gains less.
+# - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is. The paper's own
+#   tables fit *any*.
+# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

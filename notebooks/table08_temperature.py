@@ -103,10 +103,7 @@ figures.show(
 # - "best − preset" is taken on the rows that chose the best, so it is too good as well.
 
 # %%
-facts = {
-    subject.shown: temperatures.summary(grids[subject.name])
-    for subject in tuned
-}
+facts = {subject.shown: temperatures.summary(grids[subject.name]) for subject in tuned}
 tables.plain(pd.DataFrame(facts), name="grid", caption="The grid on validation rows of BS")
 
 # %% [markdown]

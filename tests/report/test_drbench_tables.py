@@ -97,14 +97,7 @@ def test_the_reading_is_made_of_the_tables_numbers(pair, sets, right, accuracies
     assert f"SCI5 {chapters.gain(gap)} on S∖B" in second
 
 
-def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, right):
-    drawn = drbench_tables.draw_differences(pair, sets, right)
-    assert [ax.get_title().split(",")[0] for ax in drawn.axes[:4]] == ["B", "S", "BS", "S∖B"]
-    assert [ax.get_ylabel() for ax in drawn.axes[::4]] == [each.shown for each in pair]
-    rows = sets[QWEN]["BS"].to_numpy()
-    gap = 100 * (right[QWEN]["VCD"] - right[QWEN]["base"])[rows].mean()
-    marks = [line.get_xdata()[0] for line in drawn.axes[2].lines if line.get_marker() == "o"]
-    assert marks[drbench_tables.COMPARED.index("VCD")] == pytest.approx(gap)
+def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets):
     _, (first, ax) = plt.subplots(1, 2, sharex=True)
     for panel, each in zip((first, ax), pair, strict=True):
         sizes = subset_sizes.sizes(each, sets[each.name])

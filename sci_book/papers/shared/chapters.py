@@ -75,6 +75,17 @@ class Subject:
         source = self.ordinary or self
         return replace(self, records=records, path=path or self.path, ordinary=source)
 
+    @cached_property
+    def trainings(self) -> list[Subject]:
+        """This model, then those of the same recipe and name in the folders `seed1`, … beside."""
+        name = self.path.name
+        others = [
+            self.with_records(read_records(folder / name), folder / name)
+            for folder in sorted(self.path.parent.glob("seed*"))
+            if (folder / name).is_file()
+        ]
+        return [self, *others]
+
     @property
     def groups(self) -> np.ndarray:
         """The question group of every row: the clusters of every interval."""

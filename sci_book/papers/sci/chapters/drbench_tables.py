@@ -11,12 +11,10 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from sci_book.methods import BASELINES, COMPARED, SCI
+from sci_book.methods import BASELINES, SCI
 from sci_book.papers.sci.chapters.shapes import (
     Frames,
     Sets,
@@ -24,13 +22,10 @@ from sci_book.papers.sci.chapters.shapes import (
     by_kind,
     counts,
     ends,
-    legend_below,
     less,
     paired,
 )
 from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, side
-from sci_book.papers.shared.figures import WIDTH, estimates
-from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import INTERVAL, Table, compare, number, p_value, plain
 from sci_book.results.metrics import KINDS, NULLS, Flips, flips
 from sci_book.results.statistics import holm, mcnemar, sign_flip_test
@@ -55,11 +50,12 @@ HEADLINE: Claim = ("SCI5", "VCD", "BS")
 Outcomes = Mapping[str, np.ndarray]
 
 
-def outcomes(subject: Subject) -> dict[str, np.ndarray]:
+def outcomes(subject: Subject, **constants: float) -> dict[str, np.ndarray]:
     """By name, `Subject.right` of the base, of each counterfactual input alone, of the decoding
-    methods with the paper's constants, and of the nulls."""
+    methods with the paper's constants but for those given, and of the nulls."""
+    decoded = {name: replace(_NAMED[name], **constants) for name in METHODS}
     names = ("base", *INPUTS, *METHODS, *NULLS)
-    return {name: subject.right(_NAMED.get(name, name)) for name in names}
+    return {name: subject.right(decoded.get(name, name)) for name in names}
 
 
 @cache
@@ -226,41 +222,6 @@ def label(claim: Claim) -> str:
     """A claim's row label; a star marks the one that cannot fail."""
     method, other, subset = claim
     return f"{method} − {other}, {subset}" + (" *" if (other, subset) == ("base", "B") else "")
-
-
-def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes]) -> Figure:
-    """A row a model, a panel a subset of the paper and S∖B: methods less the base, in points.
-
-    The paper's differences are diamonds.
-    """
-    size = (WIDTH, 0.5 + 2.0 * len(subjects))
-    figure, axes = plt.subplots(
-        len(subjects), len(PAPER_SUBSETS), figsize=size, squeeze=False, sharex="col"
-    )
-    for panels, subject in zip(axes, subjects, strict=True):
-        mine = sets[subject.name], right[subject.name]
-        for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
-            claims = [(name, "base", subset) for name in COMPARED]
-            frame = contrasts(subject, *mine, claims).set_axis(COMPARED)
-            estimates(
-                ax,
-                frame["reproduced"].to_dict(),
-                frame[["low", "high"]].T.to_dict("list"),
-                frame["paper"].dropna().to_dict(),
-                ours="here",
-                xlabel="",
-            )
-            ax.get_legend().remove()
-            ax.axvline(0, color=INK, linewidth=0.8)
-            ax.set_title(f"{subset}, n = {frame['n'].iloc[0]:,}", fontsize=10)
-            ax.tick_params(labelsize=9, labelbottom=True)
-        for ax in panels[1:]:
-            ax.set_yticklabels([])
-        panels[0].set_ylabel(subject.shown)
-    legend_below(figure, axes[0, :1])
-    for ax in axes[-1]:
-        ax.set_xlabel("less the base, points", fontsize=9)
-    return figure
 
 
 def first_trap(subject: Subject, accuracies: pd.DataFrame, claims: pd.DataFrame) -> str:
