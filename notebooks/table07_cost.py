@@ -20,13 +20,11 @@ rows_each: int = 16
 counted_tokens: int = 1280
 
 # %% tags=["hide-input"]
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import load_dataset
-from sci_book.data.catalogue import how_to_load, settled
+from sci_book.data.catalogue import how_to_load, model_name, settled
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
@@ -199,7 +197,7 @@ tables.plain(
 
 # %%
 loaded = {
-    Path(checkpoint).name: load_model(
+    model_name(str(checkpoint)): load_model(
         stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data))
     )
     for checkpoint in parameters.names(checkpoints, "checkpoints")

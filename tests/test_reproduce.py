@@ -314,7 +314,34 @@ def test_new_tokens_questions_at_a_time_and_processes_are_settings_of_a_run(
     more = ("--max-new-tokens", 5, "--batch-size", 2, "--workers", 1)
     assert sci(*own("--only", "sci", *more)) == 0
     assert given == [Reading(5, 2, 1)]
-    assert (sandbox / "runs" / f"{checkpoint.name}-mine-3rows-5tokens").is_dir()
+    assert (sandbox / "runs" / f"{checkpoint.name}-mine-3rows-5tokens-batch2").is_dir()
+
+
+def test_a_model_is_loaded_only_where_records_are_missing(own, sandbox, checkpoint, monkeypatch):
+    loaded = []
+
+    def load(source, **how):
+        loaded.append(how["dtype"])
+        return load_model(source, **how)
+
+    monkeypatch.setattr(elsewhere, "load_model", load)
+    folder = sandbox / "runs" / f"{checkpoint.name}-mine-3rows"
+    records = folder / "records" / f"{checkpoint.name}.parquet"
+    command = own("--only", "sci")
+    for change in (None, records.unlink, (checkpoint / "config.json").touch):
+        if change:
+            change()
+        assert sci(*command) == 0 and loaded.pop() and not loaded
+        assert sci(*command) == 0 and not loaded
+    records.write_bytes(b"PAR1")  # not as it was left
+    assert sci(*command) == 0 and loaded.pop()
+    assert len(read_records(records).table) == 3
+    # Another precision, or number of questions at a time, has a folder of its own.
+    assert sci(*command, "--dtype", "float64") == 0 and loaded == ["float64"]
+    assert sci(*command, "--batch-size", 2) == 0
+    assert sci(*command, "--dtype", "float32") == 0 and loaded == ["float64", "float32"]
+    names = {path.name for path in folder.parent.glob(f"{checkpoint.name}-*")}
+    assert names == {f"{folder.name}{more}" for more in ("", "-float64", "-batch2")}
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import torch
 
+from sci_book.data.catalogue import model_name
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
@@ -70,7 +71,7 @@ class _Checkpoint:
             AutoTokenizer,
         )
 
-        self.name = path.rstrip("/").rsplit("/", 1)[-1]
+        self.name = model_name(path)
         self._model = AutoModelForZeroShotObjectDetection.from_pretrained(
             path, dtype=torch.float32, use_safetensors=True, **hub_settings()
         ).eval()

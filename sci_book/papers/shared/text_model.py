@@ -16,6 +16,7 @@ import requests
 import torch
 import urllib3
 
+from sci_book.data.catalogue import model_name
 from sci_core.families.files import hub_settings
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -175,7 +176,7 @@ class LocalTextModel:
     def __init__(self, path: str):
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        self.name = path.rstrip("/").rsplit("/", 1)[-1]
+        self.name = model_name(path)
         self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **hub_settings())
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
