@@ -44,7 +44,8 @@ shared = {method.name: cost.ratio(method, counted_tokens) for method in METHODS}
 Markdown(timing.joined(measured, shared["SCI7"], counted_tokens))
 
 # %% tags=["hide-input"]
-findings = ledger.of_page("table07_cost", chapters.subjects(timed, FROZEN_RECORDS), results)
+of_times = chapters.subjects(parameters.names(timed, "timed"), FROZEN_RECORDS)
+findings = ledger.of_page("table07_cost", of_times, results)
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]

@@ -191,7 +191,12 @@ def make_questions(
     strict = isinstance(rewrites, str) and rewrites == "strict"
     if rewrites is None or strict:
         rule = rewrite if strict else reword
-        rewrites = [[rule(prompt, name) for name in method.textual] for prompt in prompts]
+        rewrites = []
+        for number, prompt in enumerate(prompts):
+            try:
+                rewrites.append([rule(prompt, name) for name in method.textual])
+            except ValueError as error:
+                raise ValueError(f"Question {number}: {error}") from error
         if method.textual:
             _warn_of_prefixes(prompts)
     if not _is_list(rewrites):

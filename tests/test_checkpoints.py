@@ -1,13 +1,16 @@
 """Bad checkpoints get one clear sentence, and none of them runs its own code."""
 
+import http.client
 import json
 import pickle
 import random
 import re
 import shutil
 import socket
+import ssl
 import time
 from copy import deepcopy
+from urllib.error import HTTPError, URLError
 
 import pytest
 import torch
@@ -540,9 +543,72 @@ def test_python_asks_the_hub_where_that_is_allowed(allowed, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     monkeypatch.setenv("HF_HUB_OFFLINE", allowed)
-    with pytest.raises(FileNotFoundError, match="nor a hub id that can be reached"):
+    files._hub_answers.cache_clear()
+    says = "nor a hub id that can be reached.* since the hub does not answer"
+    with (
+        pytest.warns(UserWarning, match="https://huggingface.co does not answer .*no network here"),
+        pytest.raises(FileNotFoundError, match=says),
+    ):
         load_model("some/model")
-    assert asked
+    assert asked == ["huggingface.co"]  # once, and not again and again for each file
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("network is unreachable"),
+        TimeoutError("timed out"),
+        ConnectionRefusedError("refused"),
+        http.client.RemoteDisconnected("closed without a response"),
+        URLError(socket.gaierror("Name or service not known")),
+    ],
+)
+def test_a_hub_that_does_not_answer_is_said_once_and_the_cache_is_read(
+    error, tmp_path, monkeypatch
+):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(files, "urlopen", refuse)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
+    in_the_cache(tmp_path)
+    files._hub_answers.cache_clear()
+    with pytest.warns(UserWarning, match="https://mirror.example does not answer") as said:
+        assert load_model("some/model").parameters == tiny.load("llava").parameters
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        HTTPError("", 404, "", None, None),
+        HTTPError("", 503, "", None, None),
+        URLError(ssl.SSLCertVerificationError("self-signed certificate")),
+        ValueError("unknown url type"),
+    ],
+)
+def test_a_hub_that_answers_anything_is_left_to_transformers(error, monkeypatch):
+    def answer(*_, **__):
+        raise error
+
+    monkeypatch.setattr(files, "urlopen", answer)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    files._hub_answers.cache_clear()
+    assert files.hub_settings("some/model") == {"local_files_only": False}
+    files._hub_answers.cache_clear()
+
+
+def in_the_cache(folder):
+    """A checkpoint in a hub's cache, as "some/model"."""
+    cached, commit = folder / "models--some--model", "0123456789" * 4
+    shutil.copytree(tiny.checkpoint("llava"), cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    return cached / "snapshots" / commit
 
 
 def test_a_cached_hub_id_is_loaded_without_a_hub(tmp_path, monkeypatch):
@@ -550,11 +616,8 @@ def test_a_cached_hub_id_is_loaded_without_a_hub(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    cached, commit = tmp_path / "models--some--model", "0123456789" * 4
-    shutil.copytree(tiny.checkpoint("llava"), cached / "snapshots" / commit)
-    (cached / "refs").mkdir()
-    (cached / "refs" / "main").write_text(commit)
+    cached = in_the_cache(tmp_path)
     assert load_model("some/model").parameters == tiny.load("llava").parameters
-    (cached / "snapshots" / commit / "tokenizer.json").unlink()
+    (cached / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"no tokenizer.json .* Only the hub's cache was"):
         load_model("some/model")

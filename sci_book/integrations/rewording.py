@@ -79,8 +79,8 @@ class Rewording:
         if len(known) != 1:
             if self.unknown == "refuse":
                 raise ValueError(
-                    f"The prompt {prompt!r} holds {len(known)} known instructions; exactly one was "
-                    "expected. Give a table of rewrites with the prompt's own instruction, "
+                    f"Prompt {self.asked}, {prompt!r}, holds {len(known)} known instructions; "
+                    "exactly one was expected. Give a table of rewrites with the prompt's own instruction, "
                     "unknown=prefix to put a request in front of such prompts, or "
                     "unknown=unchanged to ask them unchanged in the textual rounds."
                 )

@@ -78,7 +78,7 @@ def load_model(
     name = str(name_or_path)
     local = Path(name).is_dir()
     config = check_checkpoint(name, trust_remote_code=trust_remote_code, revision=revision)
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
     limits = _pixel_limits(name, config["model_type"], min_pixels, max_pixels)
     dtype = precision.own_dtype(config) if dtype == "auto" else dtype
     settings = {
@@ -169,7 +169,7 @@ def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
     if named.is_path(name) and not Path(name).is_dir():
         raise named.no_folder(name)
     # First, for an adapter's folder need not have a config.json.

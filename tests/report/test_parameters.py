@@ -16,6 +16,8 @@ READERS = {
     "paper_numbers",
 }  # fmt: skip
 """Functions of pages that take names as they are given."""
+SAY_MODELS = ("subjects", "named", "seeds", "read", "cells", "companions")
+"""Those whose errors call the first list `models`."""
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,10 @@ def test_every_list_of_every_page_is_read_by_a_function_that_takes_text(source):
             if isinstance(target, ast.Name)
         }
         lists -= replaced
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in SAY_MODELS:
+                given = {one.id for one in call.args[:1] if isinstance(one, ast.Name)} & lists
+                assert given <= {"models"}, f"an error about {given} would say `models`"
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in lists and isinstance(node.ctx, ast.Load):
                 assert id(node) in read, f"{source.name} uses {node.id} as it is given"

@@ -199,7 +199,9 @@ def model_names(models: Names) -> list[str]:
     """
     given = parameters.names(models)
     if not given:
-        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+        raise ValueError(
+            "The chapter names no model; expected the name of one, or a list of names."
+        )
     return [model_name(model) for model in given]
 
 

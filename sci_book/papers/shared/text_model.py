@@ -177,10 +177,11 @@ class LocalTextModel:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.name = model_name(path)
-        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **hub_settings())
+        source = hub_settings(path)
+        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **source)
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **hub_settings())
+        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **source)
         self._model = model.eval()
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
