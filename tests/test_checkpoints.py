@@ -382,6 +382,9 @@ def test_a_template_for_text_alone_is_said_in_a_sentence(template, file, damagea
         ('{"no_repeat_ngram_size": 2.5}', "sets what cannot be applied: `ngram_size`"),
         ('{"bad_words_ids": [1]}', "sets what cannot be applied: `bad_words_ids`"),
         ('{"min_length": "a"}', "sets what cannot be applied"),
+        ('{"eos_token_id": []}', r"No token of .* ends an answer, .* eos_token_id is \[\] in"),
+        ('{"eos_token_id": 1000000}', "ends an answer, .* eos_token_id is 1000000 .* tokens"),
+        ('{"eos_token_id": [5000, 6000]}', "ends an answer"),
     ],
 )
 def test_damaged_generation_settings_are_said_in_a_sentence(text, says, damageable):
@@ -501,18 +504,28 @@ def test_published_names_of_image_processors_are_known(kind, name, nested, damag
 
 
 @pytest.mark.parametrize(
-    "name", ["FooImageProcessor", "QwenVLProcessor", "", "Image Processor", "AutoImageProcessor"]
+    "name",
+    [
+        "FooImageProcessor",
+        "QwenVLProcessor",
+        "Qwen2VLProcessor",
+        "LlavaNextProcessor",
+        "",
+        ["a"],
+        "Image Processor",
+        "AutoImageProcessor",
+        "PreTrainedModel",
+    ],
 )
 def test_an_unknown_image_processor_is_named_and_not_its_file_missed(name, damageable):
     folder = damageable()
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     content = json.dumps(settings | {"image_processor_type": name})
     (folder / "preprocessor_config.json").write_text(content)
-    says = (
-        rf"preprocessor_config.json of .* asks for the image processor '{name}', which (transf|can)"
-    )
-    with pytest.raises(FileNotFoundError, match=says):
+    says = rf"preprocessor_config.json of .* the image processor {re.escape(repr(name))}, which "
+    with pytest.raises(FileNotFoundError, match=f"{says}(transf|can)") as refused:
         load_model(folder)
+    assert "has no preprocessor" not in str(refused.value) and ".." not in str(refused.value)
 
 
 @pytest.mark.parametrize("asked", [None, "1", "yes", ""])

@@ -106,6 +106,12 @@ def load_model(
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
     model.pixel_limits = limits
     model.generation.check(name)
+    if not any(end < model.vocab_size for end in model.eos_token_ids):
+        raise ValueError(
+            f"No token of {name} ends an answer, so each would run on: eos_token_id is "
+            f"{hf.generation_config.eos_token_id} in generation_config.json or config.json, and "
+            f"there are {model.vocab_size:,} tokens. Put the published file there."
+        )
     precision.warn_of_emulation(model)
     return model
 
