@@ -101,7 +101,8 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
         ids.append(int(whole[1]) if whole else 2**63)
         if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
             raise DatasetError(
-                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number."
+                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number. "
+                "Without columns.index a row is named by its place in the file."
             )
     if len(set(ids)) != len(ids):
         seen: set[int] = set()
@@ -289,7 +290,10 @@ def _expected(kind: str, said: str, answer: str, options: Mapping[str, str]) -> 
         good, expected = bool(answer), "a word or a few"
     else:
         allowed = list(options) if kind == "mcq" else ["yes", "no"]
-        good, expected = answer in allowed, f"one of {', '.join(allowed)}"
+        good = answer in allowed
+        expected = f"one of {', '.join(allowed)}"
+        if kind == "yesno":
+            expected += " (or say in the YAML file's `answers` what it stands for)"
     return "" if good else expected
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from sci_book.data.cells import Place, cell_text, nth, row_problem
 from sci_book.data.manifests import Manifest, climbs_out
@@ -19,8 +20,8 @@ POINTER_LENGTH = 64
 MOST_PICTURE_BYTES = 2**28
 """Bytes of a picture's file; a longer one is not read."""
 
-_DATA_URL = re.compile(r"data:[\w/+.;=-]*;base64,")
-_PYTHON_BYTES = re.compile(r"b(['\"])(.*)\1", re.DOTALL)
+_DATA_URL = re.compile(r"data:[\w/+.;=-]*;base64,", re.IGNORECASE)
+_QUOTED = re.compile(r"[bu]?(['\"])(.*)\1", re.DOTALL)
 
 
 class Picture(NamedTuple):
@@ -153,13 +154,16 @@ def _only(cell: Any) -> Any:
 
 def _from_base64(field: str) -> bytes:
     """Bytes written in base64: in lines or one, in either alphabet, with or without their padding,
-    as a `data:` URL, or as Python prints bytes (`b'…'`).
+    as a `data:` URL, in quotes as Python prints bytes (`b'…'`), escaped as in JSON or in addresses.
 
     Raises:
         ValueError: for anything else.
     """
-    if quoted := _PYTHON_BYTES.fullmatch(field):
-        field = quoted[2].replace("\\r", "").replace("\\n", "")
+    if quoted := _QUOTED.fullmatch(field):
+        field = quoted[2]
+    for escaped, meant in (("\\r", ""), ("\\n", ""), ("\\/", "/")):
+        field = field.replace(escaped, meant)
+    field = unquote(field)
     if address := _DATA_URL.match(field):
         field = field[address.end() :]
     field = "".join(field.split()).rstrip("=").translate(str.maketrans("-_", "+/"))

@@ -6,6 +6,7 @@ import io
 import json
 import unicodedata
 from pathlib import Path
+from urllib.parse import quote
 
 import formats
 import pyarrow as pa
@@ -114,11 +115,17 @@ def test_bytes_that_are_no_utf8_cost_their_line_and_are_named(form, tmp_path):
 
 def test_a_line_of_json_that_cannot_be_read_costs_itself(tmp_path):
     good = json.dumps({"q": ASKED, "a": "yes", "i": TEXT})
-    bad = ['{"q": "x"', "{'q': 'x'}", '{"q": "x",}', "nothing"]
+    bad = ['{"q": "x"', "{'q': 'x'}", '{"q": "x",}', "nothing", "5", "null", '["a"]', '"text"']
     rows = rows_of(tmp_path, "q.jsonl", "\n".join(x for each in bad for x in (good, each, "")))
-    assert usable(rows) == [True, False] * 4
+    assert usable(rows) == [True, False] * 8
     assert "line 2 is no readable JSON" in rows[1].problem.sentence
     assert "line 5 is no readable JSON" in rows[3].problem.sentence
+    listed = rows_of(tmp_path, "q.json", f"[{good}, {', '.join(bad[4:])}]")
+    assert usable(listed) == [True] + [False] * 4
+    for row in (rows[9], listed[1]):
+        assert "int 5 came; expected an object with i, q, a" in row.problem.sentence
+    with pytest.raises(DatasetError, match=r"row 1 and every other: list \[1\] came; expected an"):
+        rows_of(tmp_path, "q.json", "[[1], [2]]")
 
 
 def compressed(content):
@@ -159,6 +166,31 @@ def test_a_file_of_another_kind_is_called_by_its_name(form, change, said, tmp_pa
         rows_of(tmp_path, f"q.{form}", change(b"q\ta\ti\n"))
 
 
+@pytest.mark.parametrize(
+    ("begins", "said"),
+    [(b"7z\xbc\xaf\x27\x1c", "7-Zip"), (b"\x04\x22\x4d\x18", "lz4"), (b"Rar!\x1a", "RAR"),
+     (b"SQLite format 3\0", "SQLite"), (b"\x80\x04\x95\0", "pickle"), (b"\x89HDF\r\n", "HDF5"),
+     (b"<?xml version", "XML"), ("q,a,i\n".encode("utf-16-le"), "UTF-16 without a mark"),
+     ("q,a,i\n".encode("utf-32-be"), "NUL bytes")],
+)  # fmt: skip
+def test_what_no_text_begins_with_is_not_called_a_missing_header(begins, said, tmp_path):
+    with pytest.raises(DatasetError, match=rf"q\.csv is no CSV: .*{said}"):
+        rows_of(tmp_path, "q.csv", begins + b"\n1,2,3\n")
+
+
+@pytest.mark.parametrize(
+    ("form", "mark", "said"),
+    [("csv", ";", "Semicolons stand between its fields"), ("csv", "\t", "write format: tsv"),
+     ("tsv", ",", "write format: csv"), ("tsv", "|", "Bars stand"), ("tsv", ";", "Semicolons")],
+)  # fmt: skip
+def test_another_separator_is_not_called_a_missing_header(form, mark, said, tmp_path):
+    content = f"q{mark}a{mark}i\nIs it?{mark}yes{mark}{TEXT}\n"
+    with pytest.raises(DatasetError, match=f"has no column .*{said}"):
+        rows_of(tmp_path, f"q.{form}", content)
+    with pytest.raises(DatasetError, match=r"has no column .*Give the file its header"):
+        rows_of(tmp_path, f"q.{form}", f"Is it?{mark}yes{mark}{TEXT}\n")
+
+
 def test_each_form_of_json_is_told_from_the_other(tmp_path):
     record = {"q": ASKED, "a": "yes", "i": TEXT}
     line, listed = json.dumps(record), json.dumps([record] * 2)
@@ -187,6 +219,9 @@ URL_SAFE = base64.urlsafe_b64encode(PICTURE).decode()
     [base64.encodebytes(PICTURE).decode(), URL_SAFE, URL_SAFE.rstrip("="), f"b'{TEXT}'",
      f'b"{TEXT}"', f"data:image/png;base64,{TEXT}", f"data:;base64,{URL_SAFE}",
      repr(base64.encodebytes(PICTURE)), TEXT[:99] + " \r\n" + TEXT[99:],
+     f"DATA:image/PNG;BASE64,{TEXT}", json.dumps(TEXT), f"u'{TEXT}'", TEXT.replace("/", "\\/"),
+     base64.encodebytes(PICTURE).decode().replace("\n", "\\n"), quote(TEXT, safe=""),
+     f"data:image/png;base64,{quote(TEXT, safe='')}",
      f"data:image/png;charset=utf-8;base64,{base64.encodebytes(PICTURE).decode()}"],
     ids=lambda text: text[:30],
 )  # fmt: skip
