@@ -243,7 +243,10 @@ CHOICE = {"columns": {**COLUMNS, "options": "o"}, "question_type": "mcq"}
     "cell",
     ["['red', 'blue']", '["red", "blue"]', "red|blue", "red | blue", "('red', 'blue')", "red\nblue",
      "['red' 'blue']", "['red'\n 'blue']", "A. red | B. blue", "(A) red\n(B) blue", "red; blue",
-     '{"A": "red", "B": "blue"}', "{'A': 'red', 'B': 'blue'}"],
+     '{"A": "red", "B": "blue"}', "{'A': 'red', 'B': 'blue'}", "{'a': 'red', 'b': 'blue'}",
+     '{"0": "red", "1": "blue"}', "{1: 'red', 2: 'blue'}", "1. red\n2. blue", "(1) red | (2) blue",
+     "- red\n- blue", "A) red B) blue", "（A）red （B）blue", "A．red B．blue", "A、red\nB、blue",
+     "red|blue|", "{'text': ['red', 'blue'], 'label': ['A', 'B']}"],
 )  # fmt: skip
 def test_options_in_one_column_are_read_as_others_write_them(cell, tmp_path):
     file = formats.write_tsv(
@@ -252,17 +255,47 @@ def test_options_in_one_column_are_read_as_others_write_them(cell, tmp_path):
     (row,) = rows_of(tmp_path, file.name, **CHOICE)
     assert dict(row.options) == {"A": "red", "B": "blue"}
     assert row.answer == "B" and row.problem is None
-    for own in (["red", "blue"], {"A": "red", "B": "blue"}):
+    for own in (["red", "blue"], {"A": "red", "B": "blue"},
+                {"text": ["red", "blue"], "label": ["A", "B"]}):  # fmt: skip
         record = {"q": "Colour?", "a": "B", "i": TEXT, "o": own}
         (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
         assert dict(row.options) == {"A": "red", "B": "blue"}
 
 
-@pytest.mark.parametrize("cell", ["no list", "[" * 50_000, "['red', ", "{'x': 'red'}", "", "[1]"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "no list",
+        "[" * 50_000,
+        "['red', ",
+        "{'x': 'red'}",
+        "",
+        "[1]",
+        "red, green and blue",
+        "red / blue",
+        "A) red",
+        "B) red A) blue",
+        "{'A': 'red', 'C': 'blue'}",
+    ],
+)
 def test_what_is_no_list_of_options_is_refused(cell, tmp_path):
     record = {"q": "Colour?", "a": "A", "i": TEXT, "o": cell}
     (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
     assert row.problem.kind == "options"
+    if cell and cell != "[1]":
+        assert "is no list of options; expected one as [" in row.problem.sentence
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [("1.5 | 2.5", ["1.5", "2.5"]), ("3. red | 4. blue", ["3. red", "4. blue"]),
+     ("-1 | -2", ["-1", "-2"]), ("A. B. Smith | B. C. Jones", ["B. Smith", "C. Jones"]),
+     ("A | B", ["A", "B"]), ("1 | 2", ["1", "2"])],
+)  # fmt: skip
+def test_what_only_looks_like_the_label_of_an_option_stays(cell, texts, tmp_path):
+    record = {"q": "Which?", "a": "A", "i": TEXT, "o": cell}
+    (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
+    assert list(row.options.values()) == texts and row.problem is None
 
 
 def test_options_that_letters_run_out_for_are_refused_and_none_is_cut(tmp_path):
