@@ -88,7 +88,7 @@ def how_to_load(model: str, data: str, **asked: Any) -> dict[str, Any]:
         known = model_entry(model)
     except ValueError:
         known = {"dtype": None}
-    limits = known.get("pixel_limits", {}) if data in papers_data() else {}
+    limits = known.get("pixel_limits", {}) if dataset_name(data) in papers_data() else {}
     usual = {"dtype": known["dtype"], **limits}
     return {**usual, **{name: value for name, value in asked.items() if value is not None}}
 
@@ -102,6 +102,11 @@ def settled(how: dict[str, Any]) -> dict[str, Any]:
 
     usual = "auto" if torch.cuda.is_available() else "float32"
     return {**how, "dtype": how["dtype"] or usual}
+
+
+def dataset_name(given: str) -> str:
+    """The name of a data set, which may be typed in any case and with hyphens."""
+    return given.strip().lower().replace("-", "_")
 
 
 def papers_data() -> tuple[str, ...]:

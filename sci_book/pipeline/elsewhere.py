@@ -36,7 +36,7 @@ from sci_book.data.catalogue import (
     said_of_loading,
     settled,
 )
-from sci_book.files import json_text
+from sci_book.files import json_text, named_from
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
@@ -105,7 +105,8 @@ def reproduce_elsewhere(
     how = {source: settled(how_to_load(source, data or "pocket", **loading)) for source in models}
     memory = free_memory()
     weights = {source: check_fits(source, how[source]["dtype"], memory) for source in models}
-    data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
+    own = named_from(Path(), data) if data else None
+    data = str(own.resolve()) if own and own.is_file() else data or "pocket"
     names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     parts += [f"{reading.max_new_tokens}tokens"] if reading.max_new_tokens else []

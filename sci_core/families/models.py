@@ -77,6 +77,10 @@ def load_model(
     to, mapped = precision.placement(device, device_map, quantization is not None)
     name = str(name_or_path)
     local = Path(name).is_dir()
+    if local and revision is not None:
+        raise ValueError(
+            f"revision={revision!r} of {name}, which is a folder; it is for hub ids: leave it out."
+        )
     config = check_checkpoint(name, trust_remote_code=trust_remote_code, revision=revision)
     source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
     limits = _pixel_limits(name, config["model_type"], min_pixels, max_pixels)
