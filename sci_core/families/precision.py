@@ -2,6 +2,7 @@
 
 import logging
 import multiprocessing
+import re
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -214,6 +215,14 @@ def check_device(device: str | int | torch.device | None, what: str = "device") 
             f"{what} {device} is not here ({known}); expected {' or '.join(here)}, or leave it "
             "out for the best one"
         )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error says that memory ran out, on a GPU or on the processor."""
+    # The processor's allocator raises a plain RuntimeError.
+    words = "not enough memory|can't allocate memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC"
+    known = isinstance(error, torch.OutOfMemoryError | MemoryError)
+    return known or re.search(words, str(error)) is not None
 
 
 def _need(package: str, what: str) -> None:
