@@ -265,7 +265,6 @@ def test_features_and_tokens_that_disagree_are_said_in_a_sentence(kind, more):
     [
         ("llava_siglip", "preprocessor_config.json", {"do_resize": False}),
         ("llava_next", "preprocessor_config.json", {"image_grid_pinpoints": [[200, 200]]}),
-        ("llava_next", "config.json", {"image_grid_pinpoints": [[500, 500]]}),
         ("qwen2_vl", "preprocessor_config.json", {"temporal_patch_size": 1}),
         ("qwen2_vl", "preprocessor_config.json", {"patch_size": 7}),
         ("qwen2_5_vl", "preprocessor_config.json", {"merge_size": 1}),
