@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import json
+import re
 import unicodedata
 from pathlib import Path
 from urllib.parse import quote
@@ -352,6 +353,17 @@ def test_a_picture_of_parquet_is_its_bytes_or_its_path_alone_or_in_a_list(tmp_pa
     assert row.picture_bytes() == PICTURE
     (row,) = rows_of(tmp_path, "q.parquet", [{"q": ASKED, "a": "yes", "i": [PICTURE] * 2}], **keys)
     assert "holds a list of 2; expected one picture" in row.problem.sentence
+    record = {"q": ASKED, "a": "yes"}
+    for cell in ({"bytes": b"", "path": "one.png"}, {"path": "one.png"}, [{"path": "one.png"}]):
+        (row,) = rows_of(tmp_path, "q.parquet", [record | {"i": cell}], **keys)
+        assert row.problem is None and row.picture_bytes() == PICTURE
+    for cell, said in (
+        ("one.png", r"holds str; expected a picture's bytes .*pictures: files, or base64"),
+        ({"data": PICTURE}, "holds dict; expected"), ({"bytes": TEXT}, "holds str; expected"),
+        ([], "is empty"), (None, "is empty"),
+    ):  # fmt: skip
+        (row,) = rows_of(tmp_path, "q.parquet", [record | {"i": cell}], **keys)
+        assert row.problem.kind == "no picture" and re.search(said, row.problem.sentence)
     for cell, pictures in ((["one.png"], "files"), ([TEXT], "base64")):
         content = json.dumps([{"q": ASKED, "a": "yes", "i": cell}])
         (row,) = rows_of(tmp_path, "q.json", content, pictures=pictures)
@@ -384,9 +396,35 @@ def test_what_the_yaml_file_names_may_lie_anywhere_and_what_rows_name_may_not(
             kinds = [row.problem.kind for row in rows[1:]]
             assert kinds == ["picture outside the folder"] * 3 + ["picture is missing"]
             assert rows[0].picture_bytes() == PICTURE
+    (mine / "q.csv").write_text(f"q,a,i\n{ASKED},yes,https://x.org/one.png\n{ASKED},yes,one.png\n")
+    (first, second) = load_dataset(yaml_of(mine, "q.csv", pictures="files", format="csv",
+                                           picture_folder="nowhere")).rows  # fmt: skip
+    assert "'https://x.org/one.png' is an address; save the picture" in first.problem.sentence
+    assert f"picture_folder {mine / 'nowhere'} is no folder" in second.problem.sentence
     path = yaml_of(mine, "../q.csv", address="https://x.y/q.csv")
     with pytest.raises(DatasetError, match="what is fetched from an address is put below"):
         load_dataset(path)
+
+
+@pytest.mark.parametrize("folder", ["", "images", "images/val"])
+def test_pictures_of_a_hubs_snapshot_lead_to_its_own_store_and_no_further(folder, tmp_path):
+    """A hub's cache holds links alone, to the files beside its snapshots."""
+    cached = tmp_path / "hub" / "datasets--me--mine"
+    snapshot = cached / "snapshots" / "0123abcd"
+    for place in (cached / "blobs", snapshot / "images" / "val"):
+        place.mkdir(parents=True)
+    (cached / "blobs" / "aa").write_bytes(PICTURE)
+    (tmp_path / "out.png").write_bytes(PICTURE)
+    up = "../" * (2 + len(Path(folder).parts))
+    (snapshot / folder / "one.png").symlink_to(f"{up}blobs/aa")
+    (snapshot / folder / "two.png").symlink_to(tmp_path / "out.png")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    table = f"q,a,i\n{ASKED},yes,one.png\n{ASKED},yes,two.png\n"
+    keys = {"pictures": "files", "picture_folder": str(snapshot / folder)}
+    rows = rows_of(mine, "q.csv", table, **keys)
+    assert usable(rows) == [True, False] and rows[0].picture_bytes() == PICTURE
+    assert rows[1].problem.kind == "picture outside the folder"
 
 
 @pytest.mark.parametrize("stored", ["NFC", "NFD"])
