@@ -104,7 +104,7 @@ def test_two_models_of_one_family_keep_apart(folder):
 
 
 def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
-    with pytest.raises(ValueError, match="names no model"):
+    with pytest.raises(ValueError, match="No model is named"):
         chapters.subjects([], folder)
     with pytest.raises(RecordsError, match=r"absent\.parquet holds no records"):
         chapters.subjects(["absent"], folder)

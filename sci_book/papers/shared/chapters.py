@@ -199,9 +199,7 @@ def model_names(models: Names) -> list[str]:
     """
     given = parameters.names(models)
     if not given:
-        raise ValueError(
-            "The chapter names no model; expected the name of one, or a list of names."
-        )
+        raise ValueError("No model is named; expected the name of one, or a list of names.")
     return [model_name(model) for model in given]
 
 
