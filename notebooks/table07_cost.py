@@ -16,6 +16,7 @@ timed: list = ["pocket-qwen2vl", "pocket-llavanext"]
 image_tokens: int = 320
 checkpoints: list = ["checkpoints/pocket-qwen2vl", "checkpoints/pocket-llavanext"]
 data: str = "pocket"
+loading: dict = {}
 rows_each: int = 16
 counted_tokens: int = 1280
 
@@ -199,7 +200,7 @@ tables.plain(
 # %%
 loaded = {
     model_name(str(checkpoint)): load_model(
-        stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data))
+        stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data, **loading))
     )
     for checkpoint in parameters.names(checkpoints, "checkpoints")
 }

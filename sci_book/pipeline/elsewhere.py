@@ -152,7 +152,7 @@ def reproduce_elsewhere(
             said += f" {name} is {unread}"
             print(f"{name} is {unread}", flush=True)
 
-    offered = offer(models, data, folder, papers)
+    offered = offer(models, data, folder, papers, loading)
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
     failures += _execute_all(chapters, folder, offered)
     for made in ("notebooks", "_build"):  # with pages of papers now left out
@@ -170,7 +170,11 @@ def reproduce_elsewhere(
 
 
 def offer(
-    models: Sequence[str], data: str, folder: Path, papers: Collection[str]
+    models: Sequence[str],
+    data: str,
+    folder: Path,
+    papers: Collection[str],
+    loading: Mapping[str, Any] = NOTHING_ASKED,
 ) -> dict[str, Any]:
     """What every chapter of a run is offered; each takes the parameters that it declares.
 
@@ -178,6 +182,7 @@ def offer(
         models: checkpoint folders or hub ids.
         folder: of the run.
         papers: names of those that the run makes.
+        loading: as in `reproduce_elsewhere`.
     """
     names, records = list(map(model_name, models)), folder / "records"
     mine = [records / f"{name}.parquet" for name in names]
@@ -188,6 +193,7 @@ def offer(
         "also": names[1:],
         "checkpoints": [_path(source) for source in models],
         "data": data,
+        "loading": {name: value for name, value in loading.items() if value is not None},
         "records": str(records),
         "runs": [str(path) for path in (*mine, *others)],
         "pages": str(folder / EXECUTED),
