@@ -5,7 +5,7 @@ every round reads it; a question's rounds stop together at the end of sequence (
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from typing import Any, Literal, get_args
 
@@ -225,7 +225,8 @@ def make_questions(
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    # Of a mapping the keys would be taken, and a set has no order.
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set)
 
 
 def _warn_of_prefixes(prompts: Sequence[str]) -> None:
