@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 
+from sci_book.data.catalogue import model_name
 from sci_book.data.datasets import load_dataset, read_manifest
 from sci_book.data.prompts import build_prompt
 from sci_book.files import json_text
@@ -55,7 +56,7 @@ def main() -> None:
     found = {
         "device": f"{device_name()}, one thread",
         "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "model": Path(arguments.model).name,
+        "model": model_name(arguments.model),
         "puzzles": len(rows),
         "drawing_seconds": drawing,
         "pass_seconds": spent,

@@ -20,12 +20,12 @@ trained: list = ["pocket-qwen2vl", "pocket-llavanext"]
 from IPython.display import Markdown
 
 from sci_book.papers.sci.chapters import headline, prediction
-from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.papers.shared import chapters, figures, parameters, stamp
 from sci_book.resources import FROZEN_RECORDS
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
-by_seed = headline.seeds(trained, FROZEN_RECORDS)
+by_seed = headline.seeds(parameters.names(trained, "trained"), FROZEN_RECORDS)
 known = prediction.trainings(by_seed)
 
 # %% tags=["hide-input"]

@@ -16,17 +16,16 @@ timed: list = ["pocket-qwen2vl", "pocket-llavanext"]
 image_tokens: int = 320
 checkpoints: list = ["checkpoints/pocket-qwen2vl", "checkpoints/pocket-llavanext"]
 data: str = "pocket"
+loading: dict = {}
 rows_each: int = 16
 counted_tokens: int = 1280
 
 # %% tags=["hide-input"]
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import load_dataset
-from sci_book.data.catalogue import how_to_load, settled
+from sci_book.data.catalogue import how_to_load, model_name, settled
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
@@ -46,7 +45,8 @@ shared = {method.name: cost.ratio(method, counted_tokens) for method in METHODS}
 Markdown(timing.joined(measured, shared["SCI7"], counted_tokens))
 
 # %% tags=["hide-input"]
-findings = ledger.of_page("table07_cost", chapters.subjects(timed, FROZEN_RECORDS), results)
+of_times = chapters.subjects(parameters.names(timed, "timed"), FROZEN_RECORDS)
+findings = ledger.of_page("table07_cost", of_times, results)
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
@@ -199,8 +199,8 @@ tables.plain(
 
 # %%
 loaded = {
-    Path(checkpoint).name: load_model(
-        stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data))
+    model_name(str(checkpoint)): load_model(
+        stamp.located(checkpoint), **settled(how_to_load(str(checkpoint), data, **loading))
     )
     for checkpoint in parameters.names(checkpoints, "checkpoints")
 }

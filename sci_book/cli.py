@@ -50,6 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
         if "--debug" in arguments:
             raise
         sentence = str(error).strip() or type(error).__name__
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            sentence = f"{error.filename}: {error.strerror}"
         if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name))):
             sentence += f"; it comes with the extra {extra!r}: {installing(extra)}"
         status = getattr(error, "exit_status", 2)

@@ -52,5 +52,5 @@ def located(name: str | Path) -> Path:
 
     So a chapter runs by hand from anywhere. A name that is neither (a hub id) stays as it is.
     """
-    here, there = Path(name), SHIPPED / name
+    here, there = Path(os.path.expanduser(name)), SHIPPED / name
     return there if there.exists() and not here.exists() else here

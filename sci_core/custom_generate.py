@@ -43,8 +43,7 @@ FOLLOWED = (  # of the settings, beside those that `settings` knows
 )  # fmt: skip
 HEEDED = (  # of what `generate` and the model take, beside what tokenizer and processor make
     "self", "inputs", "input_ids", "attention_mask", "mm_token_type_ids", "generation_config",
-    "logits_processor", "stopping_criteria", "prefix_allowed_tokens_fn", "streamer",
-    "custom_generate", "kwargs",
+    "logits_processor", "stopping_criteria", "streamer", "custom_generate", "kwargs",
 )  # fmt: skip
 OTHER_PIXELS = 0.1  # a mean difference of normalised values that no two image processors have
 

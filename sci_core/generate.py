@@ -5,7 +5,7 @@ every round reads it; a question's rounds stop together at the end of sequence (
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from typing import Any, Literal, get_args
 
@@ -191,7 +191,12 @@ def make_questions(
     strict = isinstance(rewrites, str) and rewrites == "strict"
     if rewrites is None or strict:
         rule = rewrite if strict else reword
-        rewrites = [[rule(prompt, name) for name in method.textual] for prompt in prompts]
+        rewrites = []
+        for number, prompt in enumerate(prompts):
+            try:
+                rewrites.append([rule(prompt, name) for name in method.textual])
+            except ValueError as error:
+                raise ValueError(f"Question {number}: {error}") from error
         if method.textual:
             _warn_of_prefixes(prompts)
     if not _is_list(rewrites):
@@ -220,7 +225,8 @@ def make_questions(
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    # Of a mapping the keys would be taken, and a set has no order.
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set)
 
 
 def _warn_of_prefixes(prompts: Sequence[str]) -> None:

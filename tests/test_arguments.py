@@ -42,8 +42,16 @@ GENERATE = [
     *of("prefixes", ({}, "x", 2**30), "prefixes must be a PrefixCache or None; got"),
     *of("noise", (None, 3, "clampp", ["wrap"]), "Unknown noise .* use one of clamp, wrap, normal"),
     *of("engine", (None, 3, "fast"), "Unknown engine .* use one of two_phase, sequential"),
-    *of("images", (None, 3, PICTURE), "images and prompts are lists; .* got"),
-    *of("prompts", (None, 3, PROMPT, b"abc"), "images and prompts are lists; .* got"),
+    *of(
+        "images",
+        (None, 3, PICTURE, {0: PICTURE, 1: PICTURE}),
+        "images and prompts are lists; .* got",
+    ),
+    *of(
+        "prompts",
+        (None, 3, PROMPT, b"abc", {PROMPT, "x"}, {PROMPT: 1}),
+        "images and prompts are lists; .* got",
+    ),
     *of("prompts", ([PROMPT, text] for text in TEXT), "The prompt of question 1 must be a text"),
     *of(
         "images",
@@ -52,12 +60,25 @@ GENERATE = [
     ),
     *of(
         "rewrites",
-        ("ab", 3, b"ab", 2.5),
+        ("ab", 3, b"ab", 2.5, {"V1": ["a"], "V2": ["b"]}),
         "rewrites=.*; expected a list of texts for each prompt, 'strict' or None",
     ),
     *of(
         "rewrites",
-        ([["a", "b"], wrong] for wrong in (None, 3, "ab", [None, "a"], ["a", 3], [["a"], "b"], [])),
+        (
+            [["a", "b"], wrong]
+            for wrong in (
+                None,
+                3,
+                "ab",
+                [None, "a"],
+                ["a", 3],
+                [["a"], "b"],
+                [],
+                {"V1": "a", "V2": "b"},
+                {"a", "b"},
+            )
+        ),
         "The rewrites of prompt 1 are .*; SCI5 takes a list of 2 texts",
     ),
 ]

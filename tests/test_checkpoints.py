@@ -1,13 +1,16 @@
 """Bad checkpoints get one clear sentence, and none of them runs its own code."""
 
+import http.client
 import json
 import pickle
 import random
 import re
 import shutil
 import socket
+import ssl
 import time
 from copy import deepcopy
+from urllib.error import HTTPError, URLError
 
 import pytest
 import torch
@@ -379,6 +382,9 @@ def test_a_template_for_text_alone_is_said_in_a_sentence(template, file, damagea
         ('{"no_repeat_ngram_size": 2.5}', "sets what cannot be applied: `ngram_size`"),
         ('{"bad_words_ids": [1]}', "sets what cannot be applied: `bad_words_ids`"),
         ('{"min_length": "a"}', "sets what cannot be applied"),
+        ('{"eos_token_id": []}', r"No token of .* ends an answer, .* eos_token_id is \[\] in"),
+        ('{"eos_token_id": 1000000}', "ends an answer, .* eos_token_id is 1000000 .* tokens"),
+        ('{"eos_token_id": [5000, 6000]}', "ends an answer"),
     ],
 )
 def test_damaged_generation_settings_are_said_in_a_sentence(text, says, damageable):
@@ -498,18 +504,28 @@ def test_published_names_of_image_processors_are_known(kind, name, nested, damag
 
 
 @pytest.mark.parametrize(
-    "name", ["FooImageProcessor", "QwenVLProcessor", "", "Image Processor", "AutoImageProcessor"]
+    "name",
+    [
+        "FooImageProcessor",
+        "QwenVLProcessor",
+        "Qwen2VLProcessor",
+        "LlavaNextProcessor",
+        "",
+        ["a"],
+        "Image Processor",
+        "AutoImageProcessor",
+        "PreTrainedModel",
+    ],
 )
 def test_an_unknown_image_processor_is_named_and_not_its_file_missed(name, damageable):
     folder = damageable()
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     content = json.dumps(settings | {"image_processor_type": name})
     (folder / "preprocessor_config.json").write_text(content)
-    says = (
-        rf"preprocessor_config.json of .* asks for the image processor '{name}', which (transf|can)"
-    )
-    with pytest.raises(FileNotFoundError, match=says):
+    says = rf"preprocessor_config.json of .* the image processor {re.escape(repr(name))}, which "
+    with pytest.raises(FileNotFoundError, match=f"{says}(transf|can)") as refused:
         load_model(folder)
+    assert "has no preprocessor" not in str(refused.value) and ".." not in str(refused.value)
 
 
 @pytest.mark.parametrize("asked", [None, "1", "yes", ""])
@@ -540,9 +556,72 @@ def test_python_asks_the_hub_where_that_is_allowed(allowed, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     monkeypatch.setenv("HF_HUB_OFFLINE", allowed)
-    with pytest.raises(FileNotFoundError, match="nor a hub id that can be reached"):
+    files._hub_answers.cache_clear()
+    says = "nor a hub id that can be reached.* since the hub does not answer"
+    with (
+        pytest.warns(UserWarning, match="https://huggingface.co does not answer .*no network here"),
+        pytest.raises(FileNotFoundError, match=says),
+    ):
         load_model("some/model")
-    assert asked
+    assert asked == ["huggingface.co"]  # once, and not again and again for each file
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("network is unreachable"),
+        TimeoutError("timed out"),
+        ConnectionRefusedError("refused"),
+        http.client.RemoteDisconnected("closed without a response"),
+        URLError(socket.gaierror("Name or service not known")),
+    ],
+)
+def test_a_hub_that_does_not_answer_is_said_once_and_the_cache_is_read(
+    error, tmp_path, monkeypatch
+):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(files, "urlopen", refuse)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
+    in_the_cache(tmp_path)
+    files._hub_answers.cache_clear()
+    with pytest.warns(UserWarning, match="https://mirror.example does not answer") as said:
+        assert load_model("some/model").parameters == tiny.load("llava").parameters
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        HTTPError("", 404, "", None, None),
+        HTTPError("", 503, "", None, None),
+        URLError(ssl.SSLCertVerificationError("self-signed certificate")),
+        ValueError("unknown url type"),
+    ],
+)
+def test_a_hub_that_answers_anything_is_left_to_transformers(error, monkeypatch):
+    def answer(*_, **__):
+        raise error
+
+    monkeypatch.setattr(files, "urlopen", answer)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    files._hub_answers.cache_clear()
+    assert files.hub_settings("some/model") == {"local_files_only": False}
+    files._hub_answers.cache_clear()
+
+
+def in_the_cache(folder):
+    """A checkpoint in a hub's cache, as "some/model"."""
+    cached, commit = folder / "models--some--model", "0123456789" * 4
+    shutil.copytree(tiny.checkpoint("llava"), cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    return cached / "snapshots" / commit
 
 
 def test_a_cached_hub_id_is_loaded_without_a_hub(tmp_path, monkeypatch):
@@ -550,11 +629,8 @@ def test_a_cached_hub_id_is_loaded_without_a_hub(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("a hub was asked"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    cached, commit = tmp_path / "models--some--model", "0123456789" * 4
-    shutil.copytree(tiny.checkpoint("llava"), cached / "snapshots" / commit)
-    (cached / "refs").mkdir()
-    (cached / "refs" / "main").write_text(commit)
+    cached = in_the_cache(tmp_path)
     assert load_model("some/model").parameters == tiny.load("llava").parameters
-    (cached / "snapshots" / commit / "tokenizer.json").unlink()
+    (cached / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"no tokenizer.json .* Only the hub's cache was"):
         load_model("some/model")

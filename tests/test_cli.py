@@ -223,7 +223,9 @@ def test_doctor_compares_with_the_lock(capsys):
         (["data", "fetch", "pocket-mme"], "drawn here: `sci data make`"),
         (["data", "make", "--from", "x"], "--from goes with `sci data fetch`"),
         (["reproduce", "--full", "--limit", "3"], "leave --full out"),
-        (["notebook", "absent", "--out", "x"], "absent.py is not a file"),
+        (["notebook", "absent", "--out", "x"], "there is no chapter 'absent'; expected a file"),
+        (["notebook", "table05", "--out", "x"], "notebooks/, such as table05_components"),
+        (["notebook", "00_quikstart.ipynb", "--out", "x"], "such as 00_quickstart"),
         (["notebook", "absent", "--out", "x", "--set", "limit"], "expected name=value"),
     ],
 )
@@ -304,6 +306,9 @@ def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
     assert sci("notebook", "chapter", "--out", out, "--set", "limt=5") == 2
     assert "has no parameter 'limt'; it has limit" in capsys.readouterr().err
     assert not (sandbox / "notebooks" / "chapter.ipynb").exists()
+    for name in ("chapter.ipynb", "notebooks/chapter.py", "./notebooks/chapter.ipynb"):
+        (out / "chapter.ipynb").unlink()
+        assert sci("notebook", name, "--out", out) == 0 and (out / "chapter.ipynb").is_file()
 
 
 def test_without_its_packages_the_command_names_the_extra(monkeypatch):

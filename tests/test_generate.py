@@ -1,6 +1,7 @@
 """`generate` against its reference, against transformers, and against itself in other batches."""
 
 import random
+import re
 from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
@@ -251,6 +252,28 @@ def test_a_prompt_without_an_instruction_is_reworded_by_prefix_and_said_once(pro
     again = generate(model, images, prompts, rewrites=texts)
     assert [answer.tokens for answer in answers] == [answer.tokens for answer in again]
     generate(model, images, prompts, "VCD")  # nothing is reworded, so nothing is said
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rewrites", "count"),
+    [
+        ("What is it?", "strict", 0),
+        ("图里有什么？", "strict", 0),
+        (f"{PROMPT} {PROMPT}", None, 2),
+        (f"{PROMPT} {PROMPT}", "strict", 2),
+        (f"{PROMPT}\n请直接回答选项字母。", None, 2),
+        (f"{PROMPT} {PROMPT} {PROMPT}", None, 3),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_prompt_with_no_or_two_instructions_is_named_with_its_number(
+    prompt, rewrites, count, place
+):
+    prompts = [PROMPT] * 3
+    prompts[place] = prompt
+    says = f"Question {place}: the prompt {re.escape(repr(prompt))} holds {count} known instruct"
+    with pytest.raises(ValueError, match=says):
+        generate(tiny.load("qwen2_vl"), [IMAGE] * 3, prompts, rewrites=rewrites)
 
 
 def test_one_prompt_is_not_a_list_of_letters():

@@ -261,6 +261,28 @@ def test_features_and_tokens_that_disagree_are_said_in_a_sentence(kind, more):
 
 
 @pytest.mark.parametrize(
+    ("kind", "file", "change"),
+    [
+        ("llava_siglip", "preprocessor_config.json", {"do_resize": False}),
+        ("llava_next", "preprocessor_config.json", {"image_grid_pinpoints": [[200, 200]]}),
+        ("qwen2_vl", "preprocessor_config.json", {"temporal_patch_size": 1}),
+        ("qwen2_vl", "preprocessor_config.json", {"patch_size": 7}),
+        ("qwen2_5_vl", "preprocessor_config.json", {"merge_size": 1}),
+        ("qwen3_vl", "preprocessor_config.json", {"merge_size": 4}),
+    ],
+)
+def test_a_tower_and_pixels_that_do_not_fit_are_said_in_a_sentence(kind, file, change, damageable):
+    folder = damageable(kind)
+    settings = json.loads((folder / file).read_text()) | change
+    (folder / file).write_text(json.dumps(settings))
+    picture = Image.new("RGB", (120, 70), "red")
+    says = r"(?s)(preprocessor_config.json.*config.json|config.json and preprocessor_config.json)"
+    with pytest.raises(ValueError, match=says) as refused:
+        generate(load_model(folder), [picture], ["What? Please answer yes or no."], "SCI3", 2)
+    assert str(folder) in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("kind", "tower", "strategy", "says"),
     [
         ("llava", "PixtralVisionConfig", "full", "the vision tower 'pixtral'; .* are supported"),

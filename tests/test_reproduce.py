@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +36,16 @@ papers: list = []
 
 # %%
 print(models, also, data, records, runs, papers)
+"""
+LOADING = """\
+# %% [markdown]
+# # How a model is loaded
+
+# %% tags=["parameters"]
+loading: dict = {}
+
+# %%
+print(loading)
 """
 LAST = """\
 # %% [markdown]
@@ -314,7 +325,45 @@ def test_new_tokens_questions_at_a_time_and_processes_are_settings_of_a_run(
     more = ("--max-new-tokens", 5, "--batch-size", 2, "--workers", 1)
     assert sci(*own("--only", "sci", *more)) == 0
     assert given == [Reading(5, 2, 1)]
-    assert (sandbox / "runs" / f"{checkpoint.name}-mine-3rows-5tokens").is_dir()
+    assert (sandbox / "runs" / f"{checkpoint.name}-mine-3rows-5tokens-batch2").is_dir()
+
+
+def test_a_chapter_that_loads_the_model_loads_it_as_the_run_did(own, sandbox, checkpoint):
+    (sandbox / "notebooks" / "page.py").write_text(LOADING, encoding="utf-8")
+    assert sci(*own("--only", "sci", "--dtype", "float64", "--max-pixels", 3136)) == 0
+    (page,) = sandbox.glob("runs/*/notebooks/page.ipynb")
+    assert page.parts[-3] == f"{checkpoint.name}-mine-3rows-3136max_pixels-float64"
+    assert printed(page) == ["{'dtype': 'float64', 'max_pixels': 3136}\n"]
+    loads = [page.stem for page in resources.ROOT.glob("notebooks/*.py")
+             if re.search(r"how_to_load\((?!.*loading)", page.read_text("utf-8"))]  # fmt: skip
+    assert not loads, "a page loads its model otherwise than the run that it is part of"
+
+
+def test_a_model_is_loaded_only_where_records_are_missing(own, sandbox, checkpoint, monkeypatch):
+    loaded = []
+
+    def load(source, **how):
+        loaded.append(how["dtype"])
+        return load_model(source, **how)
+
+    monkeypatch.setattr(elsewhere, "load_model", load)
+    folder = sandbox / "runs" / f"{checkpoint.name}-mine-3rows"
+    records = folder / "records" / f"{checkpoint.name}.parquet"
+    command = own("--only", "sci")
+    for change in (None, records.unlink, (checkpoint / "config.json").touch):
+        if change:
+            change()
+        assert sci(*command) == 0 and loaded.pop() and not loaded
+        assert sci(*command) == 0 and not loaded
+    records.write_bytes(b"PAR1")  # not as it was left
+    assert sci(*command) == 0 and loaded.pop()
+    assert len(read_records(records).table) == 3
+    # Another precision, or number of questions at a time, has a folder of its own.
+    assert sci(*command, "--dtype", "float64") == 0 and loaded == ["float64"]
+    assert sci(*command, "--batch-size", 2) == 0
+    assert sci(*command, "--dtype", "float32") == 0 and loaded == ["float64", "float32"]
+    names = {path.name for path in folder.parent.glob(f"{checkpoint.name}-*")}
+    assert names == {f"{folder.name}{more}" for more in ("", "-float64", "-batch2")}
 
 
 @pytest.mark.parametrize(

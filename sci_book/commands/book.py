@@ -1,6 +1,7 @@
 """Commands that make the book, and see whether all is here that it needs."""
 
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -92,7 +93,16 @@ def notebook(
         if not sign:
             raise ValueError(f"--set {item} has no value; expected name=value")
         values[key] = yaml.safe_load(value)
-    source = resources.NOTEBOOKS / f"{name.removesuffix('.py').removesuffix('.ipynb')}.py"
+    source = resources.NOTEBOOKS / f"{Path(name).stem}.py"  # also by its path here
+    if not source.is_file():
+        known = sorted(path.stem for path in resources.NOTEBOOKS.glob("*.py"))
+        known.sort(key=lambda each: not each.startswith(source.stem))
+        like = [each for each in known if source.stem.lower() in each.lower()]
+        like += [each for each in get_close_matches(source.stem, known) if each not in like]
+        raise ValueError(
+            f"there is no chapter {name!r}; expected a file name in notebooks/, such as "
+            f"{', '.join(like[:3] or known[:3])}"
+        )
     target = out / f"{source.stem}.ipynb"
     execute(source, target, cwd=resources.NOTEBOOKS, parameters=values)
     print(target)

@@ -17,9 +17,8 @@ from sci_book.commands.options import (
     ModelOption,
     QuantizationOption,
     as_folder,
-    check_device,
 )
-from sci_book.files import in_any_form, json_text
+from sci_book.files import json_text, named_from
 from sci_book.methods import COMPARED
 
 
@@ -113,7 +112,11 @@ def evaluate(
     from sci_book.run import finished, lock, method_sets
     from sci_book.run.parts import RunPart
 
-    check_device(device)
+    # Much to load (torch), for devices alone.
+    if device is not None or device_map not in (None, "auto"):
+        from sci_core.families.precision import placement
+
+        placement(device, device_map, quantized=False)
     part_of_run = RunPart.named(shard)
     lock.check_free(part_of_run.folder(out))
     chosen = method_sets.named(methods)
@@ -256,10 +259,12 @@ def ask(
     from sci_core.counterfactuals import holds_instruction
 
     chosen = named_method(method)
-    if re.match(r"[a-z][a-z0-9+.-]+://", image, re.IGNORECASE):
-        raise ValueError(f"{image} is an address; save the picture and give its file")
+    if not image.strip():
+        raise ValueError("the picture has no name; expected a picture's file")
+    if re.match(r"([a-z][a-z0-9+.-]+://|data:)", image, re.IGNORECASE):
+        raise ValueError(f"{image[:80]} is an address; save the picture and give its file")
     try:
-        picture = decode_picture(in_any_form(Path(image)).read_bytes())
+        picture = decode_picture(named_from(Path(), image).read_bytes())
     except OSError as error:
         raise ValueError(f"{image} cannot be read: {error.strerror}") from error
     except PictureError as error:

@@ -1,5 +1,6 @@
 """Options that several commands share, and the models that they take by default."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -13,47 +14,28 @@ DEFAULT_PAIR = "pocket-qwen2vl,pocket-llavanext"
 DEFAULT_TUNED = "checkpoints/pocket-llavanext"
 """The model that `sci rft` fine-tunes."""
 
+LONGEST_NAME = 255
+"""Bytes of a folder's name, on the usual file systems."""
+
 
 def as_folder(name: str | Path) -> Path:
     """A folder to write to, as a command line names it: the `parser` of an option.
 
     Raises:
-        NotADirectoryError: for no name, and where a file stands in the way (of a ValueError typer
-            would tell no more than the name).
+        OSError: for no name, where a file stands in the way, and where nothing may be written (of
+            a ValueError typer would tell no more than the name).
     """
     if not str(name).strip():
         raise NotADirectoryError("the folder has no name; expected one, such as --out runs/mine")
-    path = Path(name)
-    for place in (path, *path.parents):
-        if place.is_file():
-            raise NotADirectoryError(
-                f"{place} is a file; expected the name of a folder, new or not"
-            )
+    path = Path(os.path.expanduser(name))  # as in --out=~/runs, which a shell leaves as it is
+    if any("\0" in part or len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
+        raise NotADirectoryError(f"{str(path)[:40]!r}… is no name of a folder; take a shorter one")
+    there = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file; expected the name of a folder, new or not")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"nothing may be written in {there}; name another folder")
     return path
-
-
-def check_device(device: str | None) -> None:
-    """Refuse a device that is unknown or not here, before a model is loaded.
-
-    Raises:
-        ValueError: names those that are here.
-    """
-    if device is None:
-        return
-    import torch
-
-    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
-    here = [kind for kind, count in counts.items() if count]
-    try:
-        asked = torch.device(device)
-    except RuntimeError:
-        raise ValueError(f"--device {device!r} is no device; here are {', '.join(here)}") from None
-    if (asked.index or 0) >= int(counts.get(asked.type, 0)):
-        known = f"{counts['cuda']} of cuda" if asked.type == "cuda" and counts["cuda"] else "none"
-        raise ValueError(
-            f"--device {device} is not here ({known}); expected {' or '.join(here)}, or leave it "
-            "out for the best one"
-        )
 
 
 def _located(model: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,16 @@ def model_entry(name: str) -> dict:
 def model_name(name_or_path: str) -> str:
     """A model's name in records and file names: the last part of its path or hub id.
 
-    A snapshot in a hub's cache, whose folder is called by a commit, has its repository's name.
+    A snapshot in a hub's cache, whose folder is called by a commit, has its repository's name, and
+    a link the name of what it leads to, if that is such a snapshot or has a manifest.
     """
-    path = os.path.abspath(name_or_path) if os.path.isdir(name_or_path) else name_or_path
-    return Path(_hub_id(path) or path).name
+    path = leads_to = name_or_path
+    if os.path.isdir(name_or_path):
+        path, leads_to = os.path.abspath(name_or_path), os.path.realpath(name_or_path)
+    with suppress(ValueError):  # no manifest
+        model_entry(leads_to)
+        path = leads_to
+    return Path(_hub_id(leads_to) or path).name
 
 
 def _hub_id(path: str) -> str | None:
@@ -81,7 +88,7 @@ def how_to_load(model: str, data: str, **asked: Any) -> dict[str, Any]:
         known = model_entry(model)
     except ValueError:
         known = {"dtype": None}
-    limits = known.get("pixel_limits", {}) if data in papers_data() else {}
+    limits = known.get("pixel_limits", {}) if dataset_name(data) in papers_data() else {}
     usual = {"dtype": known["dtype"], **limits}
     return {**usual, **{name: value for name, value in asked.items() if value is not None}}
 
@@ -95,6 +102,11 @@ def settled(how: dict[str, Any]) -> dict[str, Any]:
 
     usual = "auto" if torch.cuda.is_available() else "float32"
     return {**how, "dtype": how["dtype"] or usual}
+
+
+def dataset_name(given: str) -> str:
+    """The name of a data set, which may be typed in any case and with hyphens."""
+    return given.strip().lower().replace("-", "_")
 
 
 def papers_data() -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sci_book import resources
+from sci_book.data.catalogue import dataset_name
 from sci_book.data.manifests import (
     Collection,
     Manifest,
@@ -22,7 +23,7 @@ from sci_book.data.manifests import (
 )
 from sci_book.data.reading import read_rows
 from sci_book.data.rows import Dataset, DatasetError, Row, RowError
-from sci_book.files import in_any_form, json_text, named_from
+from sci_book.files import json_text, named_from
 from sci_book.resources import HOME
 
 MANIFESTS = resources.MANIFESTS / "datasets"
@@ -47,9 +48,14 @@ def read_manifest(name: str) -> Manifest | Collection:
             not right, with one sentence for every mistake.
     """
     if _is_own(name):
-        return _own_manifest(Path(name))
-    name = name.replace("-", "_")
+        return _own_manifest(manifest_path(name))
+    given, name = name, dataset_name(name)
     if name not in dataset_names():
+        if named_from(Path(), given).is_file():
+            raise DatasetError(
+                f"{given} is no YAML file; describe the data in one, which names this file (see "
+                "book/your_own_data.md), and give its path."
+            )
         raise DatasetError(
             f"There is no data set {name!r}; expected one of {', '.join(dataset_names())}, or the "
             "path of a .yaml file that describes your own."
@@ -62,7 +68,7 @@ def read_manifest(name: str) -> Manifest | Collection:
 
 def manifest_path(name: str) -> Path:
     """The YAML file that describes the data set of this name, or at this path."""
-    return Path(name) if _is_own(name) else MANIFESTS / f"{name.replace('-', '_')}.yaml"
+    return named_from(Path(), name) if _is_own(name) else MANIFESTS / f"{dataset_name(name)}.yaml"
 
 
 def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> Path:
@@ -86,7 +92,7 @@ def _base_of(manifest: Manifest, name: str, folder: str | Path | None) -> Path:
     """What the relative paths of a manifest start at."""
     if folder is not None:
         return Path(folder)
-    return Path(name).parent if _is_own(name) else HOME / manifest.folder
+    return manifest_path(name).parent if _is_own(name) else HOME / manifest.folder
 
 
 def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
@@ -173,7 +179,6 @@ def _is_own(name: str) -> bool:
 
 
 def _own_manifest(path: Path) -> Manifest:
-    path = in_any_form(path)
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; expected a YAML file that describes data.")
     if path.stem.replace("-", "_") in dataset_names() or not _OWN_NAME.fullmatch(path.stem):

@@ -34,7 +34,9 @@ _CHINESE_NUMERALS = "〇零一二两三四五六七八九十百千万"
 _UNSURE = re.compile("[~≈?]")
 _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")  # spreadsheets write 1 as 1.0
 _BETWEEN_QUOTED = re.compile(r"(?<=['\"])\s+(?=['\"])")  # an array of NumPy has no commas
-_LETTERED = re.compile(r"[(\[]?([A-Z])[.:)\]]{1,2}\s*")
+_LETTERED = re.compile(r"(?<!\S)[(\[（]?([A-Z])[.:)\]．：）、]{1,2}\s*")
+_NUMBERED = re.compile(r"[(\[]?([0-9]{1,2})[.)\]]{1,2}\s+")  # 1.5 is no option 5
+_BULLET = re.compile(r"([-*•])\s+")
 _OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
 
 
@@ -101,7 +103,8 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
         ids.append(int(whole[1]) if whole else 2**63)
         if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
             raise DatasetError(
-                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number."
+                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number. "
+                "Without columns.index a row is named by its place in the file."
             )
     if len(set(ids)) != len(ids):
         seen: set[int] = set()
@@ -146,6 +149,10 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
         options = {letter: text for letter, text in options.items() if text}
         if len(options) < 2 or len(texts) > MOST_OPTIONS:
             count = len(options) if len(texts) <= MOST_OPTIONS else len(texts)
+            cell = record[manifest.columns.options[0]] if manifest.columns.options else None
+            if not texts and isinstance(cell, str) and cell.strip():
+                how = '["red", "blue"], red | blue, or A. red; B. blue'
+                refuse("options", f"{cell[:80]!r} is no list of options; expected one as {how}")
             refuse("options", f"{count} options came; expected 2 to {MOST_OPTIONS}, A to Z")
     cell = record[nth(columns.answer, place.part)]
     if isinstance(cell, list) and kind == "free" and all(isinstance(each, str) for each in cell):
@@ -230,15 +237,25 @@ def _wrong_rewrites(texts: Sequence[str], cell: Any) -> str:
 def _listed(cell: Any, separators: Sequence[str] = ("\n", "|", ";")) -> list[Any]:
     """The texts in one cell: a list, a mapping from letters, or a text that writes either.
 
-    A text may be JSON, a list of Python or NumPy ("['red', 'blue']", as pandas writes one), or
-    texts between separators, each with its letter or all without ("A. red | B. blue").
+    A text may be JSON, a list of Python or NumPy ("['red', 'blue']", as pandas writes one), texts
+    between separators, all with a letter, a number or a bullet or all without ("A. red | B. blue"),
+    or texts behind their letters ("A) red B) blue"). A mapping may have lists `label` and `text`.
     """
     if isinstance(cell, str):
         cell = _from_text(cell.strip()[:MOST_TEXT], separators)
+    if isinstance(cell, dict) and isinstance(texts := cell.get("text"), list):
+        cell = dict(zip(cell.get("label", ()), texts, strict=False))
     if isinstance(cell, dict):
-        letters = string.ascii_uppercase[: len(cell)]
-        return list(cell.values()) if list(map(str, cell)) == list(letters) else []
+        return list(cell.values()) if _in_order(list(cell)) else []
     return list(cell) if isinstance(cell, list | tuple) else []
+
+
+def _in_order(labels: Sequence[Any]) -> bool:
+    """Whether these are the first letters, in either case, or the first numbers from 0 or 1."""
+    said = [str(label).upper() for label in labels]
+    count = len(said)
+    orders = (string.ascii_uppercase[:count], range(count), range(1, count + 1))
+    return any(said == list(map(str, order)) for order in orders)
 
 
 def _from_text(text: str, separators: Sequence[str]) -> Any:
@@ -256,11 +273,16 @@ def _from_text(text: str, separators: Sequence[str]) -> Any:
                 return value
     separator = next((mark for mark in separators if mark in text), None)
     if separator is None:
-        return []
+        before, *between = _LETTERED.split(text)  # letters and texts in turn
+        known = not before and len(between) > 2 and _in_order(between[::2])
+        return [part.strip() for part in between[1::2]] if known else []
     parts = [part.strip() for part in text.split(separator)]
-    letters = [match and match[1] for match in map(_LETTERED.match, parts)]
-    if letters == list(string.ascii_uppercase[: len(parts)]):
-        return [_LETTERED.sub("", part, count=1) for part in parts]
+    while parts and not parts[-1]:
+        parts.pop()
+    for pattern in (_LETTERED, _NUMBERED, _BULLET):
+        labels = [match and match[1] for match in map(pattern.match, parts)]
+        if None not in labels and (pattern is _BULLET or _in_order(labels)):
+            return [pattern.sub("", part, count=1) for part in parts]
     return parts
 
 
@@ -289,7 +311,10 @@ def _expected(kind: str, said: str, answer: str, options: Mapping[str, str]) -> 
         good, expected = bool(answer), "a word or a few"
     else:
         allowed = list(options) if kind == "mcq" else ["yes", "no"]
-        good, expected = answer in allowed, f"one of {', '.join(allowed)}"
+        good = answer in allowed
+        expected = f"one of {', '.join(allowed)}"
+        if kind == "yesno":
+            expected += " (or say in the YAML file's `answers` what it stands for)"
     return "" if good else expected
 
 

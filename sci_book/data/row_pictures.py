@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from sci_book.data.cells import Place, cell_text, nth, row_problem
 from sci_book.data.manifests import Manifest, climbs_out
@@ -19,8 +20,8 @@ POINTER_LENGTH = 64
 MOST_PICTURE_BYTES = 2**28
 """Bytes of a picture's file; a longer one is not read."""
 
-_DATA_URL = re.compile(r"data:[\w/+.;=-]*;base64,")
-_PYTHON_BYTES = re.compile(r"b(['\"])(.*)\1", re.DOTALL)
+_DATA_URL = re.compile(r"data:[\w/+.;=-]*;base64,", re.IGNORECASE)
+_QUOTED = re.compile(r"[bu]?(['\"])(.*)\1", re.DOTALL)
 
 
 class Picture(NamedTuple):
@@ -49,6 +50,12 @@ class Pictures:
         # The folder is the user's own choice, and may be anywhere; what rows name lies below it.
         self.given_folder = named_from(base, manifest.picture_folder)
         self.base, self.folder = base.resolve(), self.given_folder.resolve()
+        self.stores = [
+            place.parent / "blobs"
+            for root in (self.folder, self.base)
+            for place in (root, *root.parents)
+            if place.name == "snapshots" and place.parent.name.startswith("datasets--")
+        ]
         self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
             manifest.pictures
         ]
@@ -107,10 +114,16 @@ class Pictures:
         content, path = (
             (cell.get("bytes"), cell.get("path")) if isinstance(cell, dict) else (cell, None)
         )
-        if content is None and isinstance(path, str):
+        if content in (None, b"") and isinstance(path, str):
             return self._file(place, path)
-        if content is not None and not isinstance(content, bytes):
-            reason = f"the image field holds {type(content).__name__}; expected a picture's bytes"
+        if isinstance(cell, dict) and not {"bytes", "path"} & cell.keys():
+            content = cell  # of another form
+        if content not in (None, []) and not isinstance(content, bytes):
+            hint = ""
+            if isinstance(content, str):
+                hint = " (text is read where the YAML file says pictures: files, or base64)"
+            came = type(content).__name__
+            reason = f"the image field holds {came}; expected a picture's bytes{hint}"
             return self._none(place, "no picture", reason)
         return self._content(place, content or b"")
 
@@ -124,13 +137,17 @@ class Pictures:
         if climbs_out(name):
             return self._none(place, "picture outside the folder", outside)
         try:
-            # Links are followed before the check, so that none leads out.
+            # Links are followed before the check, so that none leads out but to a hub's own store.
             path = in_any_form(self.folder / name).resolve(strict=True)
             size = path.stat().st_size if path.is_file() else None
         except (OSError, RuntimeError):  # RuntimeError: links in a circle
             reason = f"there is no picture {name[:80]!r} in {self.given_folder}"
+            if "://" in name:
+                reason = f"{name[:80]!r} is an address; save the picture and name its file"
+            elif not self.folder.is_dir():
+                reason = f"picture_folder {self.given_folder} is no folder"
             return self._none(place, "picture is missing", reason)
-        if not any(map(path.is_relative_to, (self.folder, self.base))):
+        if not any(map(path.is_relative_to, (self.folder, self.base, *self.stores))):
             return self._none(place, "picture outside the folder", outside)
         if size is None or size > MOST_PICTURE_BYTES:
             reason = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
@@ -153,13 +170,16 @@ def _only(cell: Any) -> Any:
 
 def _from_base64(field: str) -> bytes:
     """Bytes written in base64: in lines or one, in either alphabet, with or without their padding,
-    as a `data:` URL, or as Python prints bytes (`b'…'`).
+    as a `data:` URL, in quotes as Python prints bytes (`b'…'`), escaped as in JSON or in addresses.
 
     Raises:
         ValueError: for anything else.
     """
-    if quoted := _PYTHON_BYTES.fullmatch(field):
-        field = quoted[2].replace("\\r", "").replace("\\n", "")
+    if quoted := _QUOTED.fullmatch(field):
+        field = quoted[2]
+    for escaped, meant in (("\\r", ""), ("\\n", ""), ("\\/", "/")):
+        field = field.replace(escaped, meant)
+    field = unquote(field)
     if address := _DATA_URL.match(field):
         field = field[address.end() :]
     field = "".join(field.split()).rstrip("=").translate(str.maketrans("-_", "+/"))

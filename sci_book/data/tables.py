@@ -24,8 +24,13 @@ from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
 
 DELIMITERS = {"tsv": "\t", "csv": ","}
-
-
+# What else may stand between the fields of a header, and what to do then.
+_SEPARATORS = {
+    "\t": "Tabs stand between its fields: write format: tsv.",
+    ",": "Commas stand between its fields: write format: csv.",
+    ";": "Semicolons stand between its fields: save it with commas.",
+    "|": "Bars stand between its fields: save it with commas.",
+}
 # A byte that is no UTF-8, as Python's `surrogateescape` reads it.
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 # How the files begin that are often taken for a table, and what to do with them.
@@ -34,9 +39,19 @@ _BEGINNINGS = {
     b"BZh": "compressed by bzip2; unpack it first (bunzip2)",
     b"\xfd7zXZ": "compressed by xz; unpack it first (unxz)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; unpack it first (unzstd)",
+    b"\x04\x22\x4d\x18": "compressed by lz4; unpack it first (unlz4)",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it",
+    b"Rar!": "a RAR archive; unpack it",
     b"PK\x03\x04": "a ZIP archive or an Excel workbook; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
     b"PAR1": "Parquet; write format: parquet",
+    b"ARROW1": "an Arrow file; save it as Parquet",
+    b"SQLite format 3": "an SQLite database; save the table as CSV",
+    b"\x89HDF": "HDF5; save the table as CSV or Parquet",
+    b"\x80\x04\x95": "a Python pickle, which is not read, since it can run code; save it as JSON",
+    b"\x80\x05\x95": "a Python pickle, which is not read, since it can run code; save it as JSON",
+    b"%PDF": "a PDF; save the table as CSV",
+    b"<?xml": "XML; save the table as CSV",
     b"\xff\xfe": "UTF-16; save it as UTF-8",
     b"\xfe\xff": "UTF-16; save it as UTF-8",
     b"version https://git-lfs": "a pointer of Git LFS; get the file itself (git lfs pull)",
@@ -90,6 +105,11 @@ def _check_beginning(path: Path, form: str) -> None:
     for beginning, what in _BEGINNINGS.items():
         if head.startswith(beginning) and not (form == "parquet" and beginning == b"PAR1"):
             raise DatasetError(f"{path} is no {_called(form)}: it is {what}.")
+    if b"\0" in head.partition(b"\n")[0] and form != "parquet":
+        raise DatasetError(
+            f"{path} is no {_called(form)}: it holds NUL bytes, as UTF-16 without a mark and "
+            "binary files do; save it as UTF-8."
+        )
 
 
 def _called(form: str) -> str:
@@ -126,15 +146,14 @@ def _header(path: Path, first: _Record | None, columns: Sequence[str]) -> list[s
     missing = [column for column in columns if column not in header]
     if missing:
         json_form = {"[": "json", "{": "jsonl"}.get(header[0].lstrip()[:1])
+        separators = (mark for mark in _SEPARATORS if set(columns) <= set(header[0].split(mark)))
+        advice = _SEPARATORS.get(next(separators, ""), "Give the file its header line.")
+        if json_form:
+            advice = f"It looks like {_called(json_form)}: write format: {json_form}."
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; its first line has "
             f"{len(header)} fields beginning {header[0][:40]!r}, expected the header "
-            f"{', '.join(columns)}. "
-            + (
-                f"It looks like {_called(json_form)}: write format: {json_form}."
-                if json_form
-                else "Give the file its header line."
-            )
+            f"{', '.join(columns)}. {advice}"
         )
     twice = [column for column in columns if header.count(column) > 1]
     if twice:
@@ -227,23 +246,26 @@ def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[st
     except OSError as error:
         raise DatasetError(f"{path} cannot be read ({error.strerror}).") from error
     records = _whole(path, text) if form == "json" else _by_line(path, text)
+    expected = f"expected an object with {', '.join(columns)}"
+    records = [
+        each if isinstance(each, dict) else Unread({}, f"{_came(each)} came; {expected}", "line")
+        for each in records
+    ]
     if not records:
         raise DatasetError(f"{path} is empty; expected objects with {', '.join(columns)}.")
     unread = [record for record in records if isinstance(record, Unread)]
     if len(unread) == len(records):
-        raise DatasetError(f"{path}: {unread[0].reason}.")
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise DatasetError(
-                f"{path}, row {number}: {type(record).__name__} came; expected an object with "
-                f"{', '.join(columns)}."
-            )
+        raise DatasetError(f"{path}, row 1 and every other: {unread[0].reason}.")
     _require(path, columns, list(dict.fromkeys(key for record in records for key in record)))
     for record in records:
         missing = {column: record.get(column) for column in columns}
         record.clear()
         record.update(missing)
     return records
+
+
+def _came(value: Any) -> str:
+    return "null" if value is None else f"{type(value).__name__} {json.dumps(value)[:40]}"
 
 
 def _whole(path: Path, text: str) -> list[Any]:

@@ -79,9 +79,9 @@ class Rewording:
         if len(known) != 1:
             if self.unknown == "refuse":
                 raise ValueError(
-                    f"The prompt {prompt!r} holds {len(known)} known instructions; exactly one was "
-                    "expected. Give a table of rewrites with the prompt's own instruction, "
-                    "unknown=prefix to put a request in front of such prompts, or "
+                    f"Prompt {self.asked}, {prompt!r}, holds {len(known)} known instructions; "
+                    "exactly one was expected. Give a table of rewrites with the prompt's own "
+                    "instruction, unknown=prefix to put a request in front of such prompts, or "
                     "unknown=unchanged to ask them unchanged in the textual rounds."
                 )
             self.fell_back += 1

@@ -15,6 +15,7 @@ notebooks, book, …      what the book is rendered from
 """
 
 import gc
+import os
 import re
 import shutil
 import subprocess
@@ -35,7 +36,7 @@ from sci_book.data.catalogue import (
     said_of_loading,
     settled,
 )
-from sci_book.files import json_text
+from sci_book.files import json_text, named_from
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, USUAL, PaperSet, Reading
 from sci_book.pipeline import reproduce
@@ -51,6 +52,7 @@ from sci_book.pipeline.pocket_data import paper_set
 from sci_book.pipeline.reproduce import Book, Failure, Step
 from sci_book.results.records import read_records
 from sci_book.run.conditions import unreadable
+from sci_book.run.finished import checkpoint_files
 from sci_book.run.preflight import (
     Memory,
     PreflightError,
@@ -103,11 +105,15 @@ def reproduce_elsewhere(
     how = {source: settled(how_to_load(source, data or "pocket", **loading)) for source in models}
     memory = free_memory()
     weights = {source: check_fits(source, how[source]["dtype"], memory) for source in models}
-    data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
+    own = named_from(Path(), data) if data else None
+    data = str(own.resolve()) if own and own.is_file() else data or "pocket"
     names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     parts += [f"{reading.max_new_tokens}tokens"] if reading.max_new_tokens else []
+    parts += [f"batch{reading.batch_size}"] if reading.batch_size else []
     parts += [f"{loading[name]}{name}" for name in PIXELS if loading.get(name)]
+    usual = {settled(how_to_load(source, data))["dtype"] for source in models}
+    parts += sorted({how[source]["dtype"] for source in models} - usual)
     folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
     chapters = [path for path in reproduce.chapter_sources() if is_chosen(path.stem, papers)]
@@ -115,15 +121,21 @@ def reproduce_elsewhere(
     wanting: dict[str, str] = {}  # by paper, why its records cannot be made
     sets = list(_sets(papers, data, limit, folder, wanting))
     for source, name in zip(models, names, strict=True):
+        step = partial(_records_step, source, how=how[source], folder=folder, reading=reading)
+        waiting = [questions for questions in sets if not step(questions).is_done(folder)]
+        if not waiting:
+            print(f"records of {name}: done before", flush=True)
+            continue
         print(said_of_loading(source, how[source]), flush=True)
         loaded = load_model(source, **how[source])
-        unread = [questions for questions in sets if not questions.file(records, name).is_file()]
+        unread = [asked for asked in waiting if not asked.file(records, name).is_file()]
         if source == models[0] and unread:
             room = weights[source], memory
             _say_what_it_takes(loaded, unread, reading, len(models), len(chapters), *room)
-        for questions in sets:
+        for questions in waiting:
             try:
                 questions.make(loaded, name, folder / "shards", records, reading)
+                step(questions).note(folder)
             except Exception as error:
                 if questions.paper == OWN:
                     raise
@@ -140,7 +152,7 @@ def reproduce_elsewhere(
             said += f" {name} is {unread}"
             print(f"{name} is {unread}", flush=True)
 
-    offered = offer(models, data, folder, papers)
+    offered = offer(models, data, folder, papers, loading)
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
     failures += _execute_all(chapters, folder, offered)
     for made in ("notebooks", "_build"):  # with pages of papers now left out
@@ -158,7 +170,11 @@ def reproduce_elsewhere(
 
 
 def offer(
-    models: Sequence[str], data: str, folder: Path, papers: Collection[str]
+    models: Sequence[str],
+    data: str,
+    folder: Path,
+    papers: Collection[str],
+    loading: Mapping[str, Any] = NOTHING_ASKED,
 ) -> dict[str, Any]:
     """What every chapter of a run is offered; each takes the parameters that it declares.
 
@@ -166,6 +182,7 @@ def offer(
         models: checkpoint folders or hub ids.
         folder: of the run.
         papers: names of those that the run makes.
+        loading: as in `reproduce_elsewhere`.
     """
     names, records = list(map(model_name, models)), folder / "records"
     mine = [records / f"{name}.parquet" for name in names]
@@ -176,6 +193,7 @@ def offer(
         "also": names[1:],
         "checkpoints": [_path(source) for source in models],
         "data": data,
+        "loading": {name: value for name, value in loading.items() if value is not None},
         "records": str(records),
         "runs": [str(path) for path in (*mine, *others)],
         "pages": str(folder / EXECUTED),
@@ -184,7 +202,7 @@ def offer(
 
 
 def _path(model: str) -> str:
-    return str(Path(model).resolve()) if Path(model).is_dir() else model
+    return os.path.abspath(model) if Path(model).is_dir() else model
 
 
 def _sets(
@@ -198,6 +216,26 @@ def _sets(
             if paper == OWN:
                 raise
             wanting[paper] = Failure.of(error).noted(folder, paper)
+
+
+def _records_step(
+    source: str, questions: PaperSet, *, how: Mapping[str, Any], folder: Path, reading: Reading
+) -> Step:
+    """A model's records of a paper, which rest on the code, the checkpoint and the questions.
+
+    Whether they are done is seen without loading the model, which does the work.
+    """
+    name = model_name(source)
+    file = questions.file(folder / "records", name)
+    told = {
+        "model": checkpoint_files(source),
+        **how,
+        **reading.of_plan(),
+        "rows": [questions.dataset.digest, questions.dataset.checksums, questions.limit],
+    }
+    work = partial(questions.make, name=name, shards=folder / "shards", records=folder / "records")
+    stamp = f"records of {name}, {questions.paper}"
+    return Step(stamp, reproduce.sources(), [file], work, json_text(told, ensure_ascii=False))
 
 
 def _say_what_it_takes(

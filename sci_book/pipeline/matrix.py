@@ -144,7 +144,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
     """Every cell of the matrix that the records fill.
 
     Args:
-        models: names, paths or hub ids; the last part of each names its records.
+        models: names, paths or hub ids; `catalogue.model_name` names the records of each.
         records: their folder. Of further trainings, in the folders `seed1`, … below it, there are
             probes of the book's own paper alone.
     """

@@ -137,6 +137,7 @@ def without_links(text: str, titles: Mapping[str, str]) -> str:
     text = re.sub(rf"\{{doc\}}`([^`<]+?)\s*<{page}>`", r"\1", text)
     text = re.sub(rf"\{{doc\}}`{page}`", lambda match: f"*{titles[match[1]]}*", text)
     text = re.sub(rf"\[([^\]\n]*)\]\({named}\)", r"\1", text)
+    text = re.sub(rf"^:link: {page}\n:link-type: doc\n", "", text, flags=re.MULTILINE)  # of a card
     return re.sub(rf'<a href="{named}">(.*?)</a>', r"\2", text)
 
 

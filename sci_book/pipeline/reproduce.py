@@ -97,6 +97,10 @@ class Step:
         stamp, made = self.stamp(folder), all(path.exists() for path in self.makes)
         return made and stamp.is_file() and stamp.read_text(encoding="utf-8") == self.state()
 
+    def note(self, folder: Path) -> None:
+        """Leave its stamp, once it is done."""
+        write_whole(self.stamp(folder), self.state().encode())
+
     def do(self) -> tuple["Step", "Failure | None"]:
         """Do it; with it, what failed in words, for an error may not cross processes."""
         print(f"{self.name} …", flush=True)
@@ -149,7 +153,7 @@ def run_steps(steps: Iterable[Step], folder: Path | None = None) -> list[str]:
         if failure:
             failed[step.name] = f"{step.name}: {failure.noted(folder, step.name)}"
         else:
-            write_whole(step.stamp(folder), step.state().encode())
+            step.note(folder)
         print(failed.get(step.name, f"{step.name}: done"), flush=True)
     return [failed[step.name] for step in steps if step.name in failed]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from sci_book.data.catalogue import model_name
 from sci_book.results.records import read_records, shard_files
 from sci_book.results.stamps import RecordsError
 
@@ -47,7 +48,7 @@ def models_at(place: Path, usual: Sequence[str] = ()) -> list[str]:
         RecordsError: none has, or a run there cannot be read.
     """
     if is_one_run(place):
-        return [Path(read_records(place).stamp["model"]).name]
+        return [model_name(read_records(place).stamp["model"])]
     folder = _folder(place)
     there = _files(folder)
     if not there:

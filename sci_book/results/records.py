@@ -297,12 +297,11 @@ def read_records(path: str | Path) -> Records:
     if not files or not files[0].is_file():
         raise RecordsError(f"{path} holds no records. Make them with `sci evaluate`.")
     if path.is_dir():
-        expected = {int(SHARD.fullmatch(file.name)[2]) for file in files}
-        if len(expected) != 1 or len(files) != expected.pop():
+        expected = shards_of(path)
+        if len(files) != expected:
             raise RecordsError(
-                f"{path} holds {len(files)} of {SHARD.fullmatch(files[0].name)[2].lstrip('0')} "
-                "shards: the run is not finished. Run the same `sci evaluate` command again; "
-                "finished shards are kept."
+                f"{path} holds {len(files)} of {expected} shards: the run is not finished. Run the "
+                "same `sci evaluate` command again; finished shards are kept."
             )
     read = [_read_files(files[k : k + _TOGETHER]) for k in range(0, len(files), _TOGETHER)]
     records = _one_after_the_other(read, path)
@@ -327,9 +326,21 @@ def shard_files(out: Path) -> list[Path]:
 
 
 def shards_of(folder: Path) -> int | None:
-    """How many shards the run in a folder was begun with; None if it has none yet."""
-    counts = {int(SHARD.fullmatch(file.name)[2]) for file in shard_files(folder)}
-    return counts.pop() if len(counts) == 1 else None
+    """How many shards the run in a folder was begun with; None if it has none yet.
+
+    Raises:
+        RecordsError: the shards are of several runs; names those to take away.
+    """
+    by_count: dict[int, list[str]] = {}
+    for file in shard_files(folder):
+        by_count.setdefault(int(SHARD.fullmatch(file.name)[2]), []).append(file.name)
+    if len(by_count) > 1:
+        fewest, *_ = sorted(by_count.values(), key=len)
+        raise RecordsError(
+            f"{folder} holds shards of several runs, of {' and '.join(map(str, by_count))} shards; "
+            f"take those of all but one away, such as {', '.join(fewest[:3])}."
+        )
+    return next(iter(by_count), None)
 
 
 def sort_records(records: Records) -> Records:

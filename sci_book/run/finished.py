@@ -7,7 +7,7 @@ while none of that changes, the stamp, which takes longer to make, would come ou
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,13 @@ def what_is_asked(
     files = [TEMPLATES, SHARED, *map(manifest_path, names)]
     for name, manifest in single.items():
         files += filter(None, (file_of(manifest, name), joined_file_of(manifest, name)))
-    checkpoint = _folder_of(model, revision)
+    weights = checkpoint_files(model, revision)
     # Pictures in files of their own may be too many to look at, each.
     known = all(manifest.pictures != "files" for manifest in single.values())
-    if checkpoint is None or not known or not all(file.is_file() for file in files):
+    if weights is None or not known or not all(file.is_file() for file in files):
         return None
-    files += sorted(file for file in checkpoint.iterdir() if file.is_file())
     rules = [*map(str, RULES.values()), f"pictures {PICTURE_RULES}"]
-    states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
+    states = _states(files) | weights
     return json.loads(
         json_text({"settings": {"data": data, **settings}, "rules": rules, "files": states})
     )
@@ -86,6 +85,16 @@ def note_finished(out: Path, asked: Mapping[str, Any] | None, stamp: Mapping[str
         more = {name: stamp[name] for name in ("methods", "rounds")}
         noted = {**asked, "settings": {**asked["settings"], **more}}
         write_whole(out / NOTE, json_text(noted, indent=1).encode())
+
+
+def checkpoint_files(model: str, revision: str | None = None) -> dict[str, list[int]] | None:
+    """Size and time of every file of a checkpoint; None if it is neither here nor in the cache."""
+    folder = _folder_of(model, revision)
+    return folder and _states(sorted(file for file in folder.iterdir() if file.is_file()))
+
+
+def _states(files: Iterable[Path]) -> dict[str, list[int]]:
+    return {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
 
 
 def _folder_of(model: str, revision: str | None) -> Path | None:

@@ -30,7 +30,7 @@ def first_message(out: Path, kind: Literal["errors", "left out"]) -> str:
     for line in lines:
         try:
             messages = json.loads(line).get(kind)
-        except ValueError:  # half a line, of a run that was killed as it wrote
+        except (ValueError, AttributeError):  # half a line, of a run that was killed as it wrote
             continue
         if messages:
             return messages[0]

@@ -64,7 +64,7 @@ SETS = {
 
 
 def named(names: str) -> tuple[Method, ...]:
-    """The methods of a set, or those whose names stand between commas, in any case.
+    """The methods whose names, or those of sets, stand between commas, in any case.
 
     A name is one that `sci_core.method` reads, constants of one's own included, or that of a
     variant in some set, such as "SCI5 beta=0.8".
@@ -74,8 +74,6 @@ def named(names: str) -> tuple[Method, ...]:
     """
     known = {preset.name.casefold(): preset for preset in ALL_METHODS}
     sets = {name.casefold(): members for name, members in SETS.items()}
-    if names.strip().casefold() in sets:
-        return sets[names.strip().casefold()]
     # A comma inside parentheses stands between constants.
     chosen = [name.strip() for name in re.split(r",(?![^(]*\))", names)]
     chosen = [name for name in chosen if name]
@@ -84,8 +82,11 @@ def named(names: str) -> tuple[Method, ...]:
             f"no method is named; name one or several of {', '.join(METHODS)}, or one of the sets "
             f"{', '.join(SETS)}"
         )
-    methods = []
+    methods: list[Method] = []
     for name in chosen:
+        if name.casefold() in sets:
+            methods += sets[name.casefold()]
+            continue
         if "(" not in name and name.casefold() not in known:
             raise ValueError(
                 f"unknown method {name!r}; name one or several of {', '.join(METHODS)}, one with "

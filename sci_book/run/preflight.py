@@ -76,7 +76,7 @@ def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
 
     settings = check_checkpoint(name, trust_remote_code=False, revision=None)
     dtype = own_dtype(settings) if dtype == "auto" else dtype
-    config = transformers.AutoConfig.from_pretrained(name, **hub_settings())
+    config = transformers.AutoConfig.from_pretrained(name, **hub_settings(name))
     with torch.device("meta"):
         hf = transformers.AutoModelForImageTextToText.from_config(config)
     return hf.num_parameters() * getattr(torch, dtype).itemsize

@@ -120,10 +120,14 @@ def room(resources: dict[str, float], workers: int | None, gpus: int) -> int:
         most = min(most, int(resources.get("GPU", 0)) // gpus)
     asked = most if workers is None else workers
     if most < max(asked, 1):
+        each = f"a CPU and {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else "a CPU"
+        wanted = (
+            "one is needed. Add" if asked < 1 else f"{asked} are asked for. Ask for fewer, or add"
+        )
         raise WorkersError(
-            f"The Ray cluster has {cpus} CPUs and {int(resources.get('GPU', 0))} GPUs: room for "
-            f"{max(most, 0)} workers{f' with {gpus} GPUs each' if gpus else ''}, for one CPU stays "
-            f"free; {max(asked, 1)} were asked for. Ask for fewer, or add machines."
+            f"The Ray cluster has {cpus} CPUs and {int(resources.get('GPU', 0))} GPUs. A worker "
+            f"takes {each}, and one CPU stays free for Ray: that is room for {max(most, 0)} "
+            f"workers, and {wanted} machines."
         )
     return asked
 

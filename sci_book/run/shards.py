@@ -24,9 +24,9 @@ from sci_book.results.records import Records, build_table, sort_records, to_byte
 from sci_book.run.layout import SMALL_MODEL, Plan
 from sci_book.run.presets import prompt_hash
 from sci_book.run.trajectories import Answers, decode
-from sci_core.engine.batching import is_out_of_memory
 from sci_core.engine.questions import Question
 from sci_core.families.models import VisionLanguageModel
+from sci_core.families.precision import is_out_of_memory
 
 _COPIED = ("dataset", "index", "position", "group", "image_hash", "question_type", "category")
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.

@@ -1,11 +1,12 @@
 """Which questions go together, and what happens when they are too many for the memory."""
 
-import re
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 import torch
+
+from sci_core.families.precision import is_out_of_memory
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -73,11 +74,3 @@ class FittingBatches:
                 )
             self._most = len(part) // 2
         return done
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error says that memory ran out, on a GPU or on the processor."""
-    # The processor's allocator raises a plain RuntimeError.
-    words = "not enough memory|can't allocate memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC"
-    known = isinstance(error, torch.OutOfMemoryError | MemoryError)
-    return known or re.search(words, str(error)) is not None

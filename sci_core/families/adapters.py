@@ -23,6 +23,13 @@ class Qwen2VL(VisionLanguageModel):
 
     def __init__(self, *parts: Any):
         super().__init__(*parts)
+        pixels, vision = self.processor.image_processor, self.hf.config.vision_config
+        for own, meant in (("merge_size", "spatial_merge_size"), ("patch_size", "patch_size")):
+            if getattr(pixels, own, None) not in (None, getattr(vision, meant)):
+                raise ValueError(
+                    f"preprocessor_config.json of {self.name} has {own} {getattr(pixels, own)} and "
+                    f"its config.json {meant} {getattr(vision, meant)}; expected the same."
+                )
         self._starts: dict[tuple[int, ...], Tensor] = {}
 
     @staticmethod

@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
+from sci_core.families.files import first_line
+from sci_core.families.precision import is_out_of_memory
 from sci_core.families.prefix_cache import Prefix
 from sci_core.families.processors import Picture, Processor
 from sci_core.families.releases import REMEDY
@@ -157,15 +159,26 @@ class VisionLanguageModel(ABC):
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         """Encode pictures in one call of the vision tower: features `[tokens, width]` of each."""
         together = self.joined([picture.inputs for picture in pictures])
-        output = self.hf.model.get_image_features(
-            **{name: value.to(self.device) for name, value in together.items()}
+        unfit = (
+            "Its config.json and preprocessor_config.json do not fit each other, or the "
+            f"{self.family} family."
         )
+        try:
+            output = self.hf.model.get_image_features(
+                **{name: value.to(self.device) for name, value in together.items()}
+            )
+        except (RuntimeError, ValueError, IndexError) as error:
+            if is_out_of_memory(error):
+                raise
+            raise ValueError(
+                f"The vision tower of {self.name} cannot read what its image processor makes of a "
+                f"picture ({first_line(error)}). {unfit}"
+            ) from error
         features, counts = self.features(output), [picture.tokens for picture in pictures]
         if len(features) != sum(counts):
             raise ValueError(
                 f"The vision tower of {self.name} gives {len(features):,} features where prompts "
-                f"have {sum(counts):,} image tokens; expected one for each. Its config.json and "
-                f"preprocessor_config.json do not fit each other, or the {self.family} family."
+                f"have {sum(counts):,} image tokens; expected one for each. {unfit}"
             )
         return list(features.split(counts))
 

@@ -2,26 +2,62 @@
 
 import json
 import os
+import ssl
+import time
+import warnings
+from functools import lru_cache
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 AGAIN = "Fetch or copy the checkpoint again."
 _NO = ("0", "false", "no", "off")
 
 
-def hub_settings() -> dict[str, bool]:
+def hub_settings(name: str) -> dict[str, bool]:
     """Return what keeps transformers off the network, unless the user allows it.
 
-    HF_HUB_OFFLINE=0 allows it. Without that variable, a hub id is looked for in the cache alone.
+    HF_HUB_OFFLINE=0 allows it. Without that variable, and where the hub does not answer, a hub id
+    is looked for in the cache alone.
     """
-    allowed = os.environ.get("HF_HUB_OFFLINE", "").strip().lower() in _NO
-    return {"local_files_only": not allowed}
+    online = _is_allowed() and (Path(name).is_dir() or _hub_answers(int(time.monotonic() // 60)))
+    return {"local_files_only": not online}
+
+
+def _is_allowed() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").strip().lower() in _NO
+
+
+@lru_cache(maxsize=1)
+def _hub_answers(minute: int) -> bool:
+    """Ask once a minute: transformers would try half a minute for each file of a checkpoint."""
+    hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    try:
+        urlopen(Request(hub, method="HEAD"), timeout=10).close()
+    except (HTTPError, ValueError):  # it answers; or is an address for transformers to refuse
+        return True
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ssl.SSLError):  # transformers may know other certificates
+            return True
+        warnings.warn(
+            f"{hub} does not answer ({reason}), so the hub's cache alone is read. HF_HUB_OFFLINE=1 "
+            "asks nobody.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 def download_hint(name: str) -> str:
     """Return what to do where a hub id, or a file of it, is not in the cache; nothing otherwise."""
-    if Path(name).is_dir() or not hub_settings()["local_files_only"]:
+    if Path(name).is_dir() or not hub_settings(name)["local_files_only"]:
         return ""
+    if _is_allowed():
+        return " Only the hub's cache was read, since the hub does not answer."
     return (
         " Only the hub's cache was read, since nothing is downloaded unless you allow it: set "
         "HF_HUB_OFFLINE=0 (in Python, os.environ['HF_HUB_OFFLINE'] = '0' before the first import)."
@@ -34,7 +70,7 @@ def find_file(name: str, file: str, revision: str | None) -> Path | None:
 
     causes = ("missing_entries", "connection_errors")
     quiet = {f"_raise_exceptions_for_{cause}": False for cause in causes}
-    path = cached_file(name, file, revision=revision, **hub_settings(), **quiet)
+    path = cached_file(name, file, revision=revision, **hub_settings(name), **quiet)
     return None if path is None else Path(path)
 
 

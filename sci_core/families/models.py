@@ -77,8 +77,12 @@ def load_model(
     to, mapped = precision.placement(device, device_map, quantization is not None)
     name = str(name_or_path)
     local = Path(name).is_dir()
+    if local and revision is not None:
+        raise ValueError(
+            f"revision={revision!r} of {name}, which is a folder; it is for hub ids: leave it out."
+        )
     config = check_checkpoint(name, trust_remote_code=trust_remote_code, revision=revision)
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
     limits = _pixel_limits(name, config["model_type"], min_pixels, max_pixels)
     dtype = precision.own_dtype(config) if dtype == "auto" else dtype
     settings = {
@@ -106,6 +110,12 @@ def load_model(
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
     model.pixel_limits = limits
     model.generation.check(name)
+    if not any(end < model.vocab_size for end in model.eos_token_ids):
+        raise ValueError(
+            f"No token of {name} ends an answer, so each would run on: eos_token_id is "
+            f"{hf.generation_config.eos_token_id} in generation_config.json or config.json, and "
+            f"there are {model.vocab_size:,} tokens. Put the published file there."
+        )
     precision.warn_of_emulation(model)
     return model
 
@@ -169,7 +179,7 @@ def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
     if named.is_path(name) and not Path(name).is_dir():
         raise named.no_folder(name)
     # First, for an adapter's folder need not have a config.json.

@@ -24,7 +24,10 @@ def may_be_path(name: str) -> bool:
 def no_folder(name: str) -> FileNotFoundError:
     """Make the error for a path to no folder, which names the folders that are named like it."""
     path = Path(name).expanduser()
-    if path.is_dir():
+    if "://" in name:
+        hub_id = "/".join(name.partition("://")[2].split("/")[1:3])
+        reason = f"it is an address; expected a folder, or a hub id such as {hub_id!r}"
+    elif path.is_dir():
         reason = f"~ is not expanded here; write {str(path)!r}"
     elif path.is_file():
         reason = f"it is a file; expected the folder that holds it, {str(path.parent)!r}"

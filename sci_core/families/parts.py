@@ -59,8 +59,9 @@ def load_image_processor(name: str, **source: Any) -> Any:
     except FileNotFoundError as error:
         if kind is None:
             raise
-        known = "Unrecognized image processor" not in str(error)
-        reason = f"cannot be loaded: {first_line(error)}" if known else "transformers does not have"
+        why = first_line(error.__cause__ or error).rstrip(".")
+        known = "Unrecognized image processor" not in why
+        reason = f"cannot be loaded: {why}" if known else "transformers does not have"
         raise FileNotFoundError(
             f"{file} of {name} asks for the image processor {kind!r}, which {reason}. Put the one "
             "of the model's family there, as its other checkpoints name it."

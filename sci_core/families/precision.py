@@ -2,6 +2,7 @@
 
 import logging
 import multiprocessing
+import re
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -16,6 +17,7 @@ ATTENTION = ("sdpa", "eager")  # these take the 4-D masks of the two-phase engin
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 NATIVE_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")  # of `torch.cpu`; the last is Arm's
 QUANTIZATIONS = ("nf4", "int8")
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # of accelerate
 DeviceMap = str | Mapping[str, int | str]  # "auto", or each part's device, as accelerate takes it
 
 
@@ -178,7 +180,8 @@ def placement(
 ) -> tuple[str | torch.device | None, DeviceMap | None]:
     """Return the device to move the model to, or the map to load it by (also if quantised).
 
-    Raises ValueError for both a device and a map, ImportError for a map without accelerate.
+    Raises ValueError for both a device and a map and for a device that is not here, ImportError
+    for a map without accelerate.
     """
     if device is not None and device_map is not None:
         raise ValueError(
@@ -186,9 +189,40 @@ def placement(
         )
     if device_map is not None:
         _need("accelerate", "device_map")
+        places = device_map.values() if isinstance(device_map, Mapping) else [device_map]
+        for place in places:
+            if place not in (*DEVICE_MAPS, "disk"):
+                check_device(place, "device_map")
         return None, device_map
+    check_device(device)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return (None, {"": str(device)}) if quantized else (device, None)
+
+
+def check_device(device: str | int | torch.device | None, what: str = "device") -> None:
+    """Raise ValueError, naming those that are here, for a device that is unknown or not here."""
+    if device is None:
+        return
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
+    here = [kind for kind, count in counts.items() if count]
+    try:
+        asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
+    except (RuntimeError, TypeError):
+        raise ValueError(f"{what} {device!r} is no device; here are {', '.join(here)}") from None
+    if (asked.index or 0) >= int(counts.get(asked.type, 0)):
+        known = f"{counts['cuda']} of cuda" if asked.type == "cuda" and counts["cuda"] else "none"
+        raise ValueError(
+            f"{what} {device} is not here ({known}); expected {' or '.join(here)}, or leave it "
+            "out for the best one"
+        )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error says that memory ran out, on a GPU or on the processor."""
+    # The processor's allocator raises a plain RuntimeError.
+    words = "not enough memory|can't allocate memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC"
+    known = isinstance(error, torch.OutOfMemoryError | MemoryError)
+    return known or re.search(words, str(error)) is not None
 
 
 def _need(package: str, what: str) -> None:

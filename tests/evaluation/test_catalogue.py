@@ -101,6 +101,21 @@ def test_records_are_called_by_the_model_and_not_by_a_commit(path, name):
     assert model_name(path) == name
 
 
+def test_a_link_has_the_name_of_a_known_model_that_it_leads_to(tmp_path):
+    """Two links to folders that training tools both call checkpoint-500 stay two models."""
+    snapshot = tmp_path / "models--Qwen--Qwen2-VL-7B-Instruct" / "snapshots" / "0123abcd"
+    unlisted = tmp_path / "models--me--my-vlm" / "snapshots" / "main"
+    known = tmp_path / "weights" / "llama3-llava-next-8b-hf"
+    tuned = [tmp_path / run / "checkpoint-500" for run in ("first", "second")]
+    leads_to = {"a": snapshot, "b": unlisted, "c": known, "d": tuned[0], "e": tuned[1]}
+    for name, folder in leads_to.items():
+        folder.mkdir(parents=True)
+        (tmp_path / name).symlink_to(folder)
+    assert [model_name(str(tmp_path / name)) for name in leads_to] == [
+        "Qwen2-VL-7B-Instruct", "my-vlm", "llama3-llava-next-8b-hf", "d", "e",
+    ]  # fmt: skip
+
+
 def test_unknown_models_are_named():
     with pytest.raises(ValueError, match="model 'gpt'; expected one of llama3-llava"):
         model_entry("gpt")

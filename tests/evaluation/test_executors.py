@@ -118,7 +118,9 @@ def test_ray_joins_a_cluster_of_two_machines(ray, plan, undisturbed, monkeypatch
     try:
         cluster.add_node(**small)
         monkeypatch.setenv("RAY_ADDRESS", cluster.address)
-        with pytest.raises(WorkersError, match="2 CPUs and 0 GPUs: room for 1 workers"):
+        with pytest.raises(
+            WorkersError, match=r"2 CPUs and 0 GPUs.* room for 1 workers, and 2 are"
+        ):
             next(Ray(2).run(plan, deque([0])))
         assert contents(Ray().run(plan, deque([2, 0]))) == {k: undisturbed[k] for k in (0, 2)}
     finally:
@@ -192,11 +194,19 @@ def test_ray_leaves_a_cpu_free(resources, workers, gpus, count):
 
 
 @pytest.mark.parametrize(
-    ("resources", "workers", "gpus"),
-    [({"CPU": 2.0}, 2, 0), ({"CPU": 1.0}, None, 0), ({"CPU": 9.0}, None, 1)],
+    ("resources", "workers", "gpus", "says"),
+    [
+        ({"CPU": 2.0}, 2, 0, "takes a CPU, and .* for 1 workers, and 2 are asked for. Ask for few"),
+        ({"CPU": 1.0}, None, 0, "1 CPUs and 0 GPUs.* for 0 workers, and one is needed. Add mach"),
+        ({}, None, 0, "0 CPUs and 0 GPUs.* for 0 workers, and one is needed"),
+        ({"CPU": 9.0}, None, 1, "takes a CPU and 1 GPU, and .* for 0 workers, and one is needed"),
+        ({"CPU": 9.0, "GPU": 4.0}, 3, 2, "a CPU and 2 GPUs, .* for 2 workers, and 3 are asked"),
+    ],
 )
-def test_ray_refuses_more_workers_than_there_is_room_for(resources, workers, gpus):
-    with pytest.raises(WorkersError, match=r"room for \d workers.*Ask for fewer, or add machines"):
+def test_ray_says_what_a_worker_takes_and_how_many_there_is_room_for(
+    resources, workers, gpus, says
+):
+    with pytest.raises(WorkersError, match=says):
         room(resources, workers, gpus)
 
 

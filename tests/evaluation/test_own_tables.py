@@ -4,8 +4,10 @@ import base64
 import gzip
 import io
 import json
+import re
 import unicodedata
 from pathlib import Path
+from urllib.parse import quote
 
 import formats
 import pyarrow as pa
@@ -114,11 +116,17 @@ def test_bytes_that_are_no_utf8_cost_their_line_and_are_named(form, tmp_path):
 
 def test_a_line_of_json_that_cannot_be_read_costs_itself(tmp_path):
     good = json.dumps({"q": ASKED, "a": "yes", "i": TEXT})
-    bad = ['{"q": "x"', "{'q': 'x'}", '{"q": "x",}', "nothing"]
+    bad = ['{"q": "x"', "{'q': 'x'}", '{"q": "x",}', "nothing", "5", "null", '["a"]', '"text"']
     rows = rows_of(tmp_path, "q.jsonl", "\n".join(x for each in bad for x in (good, each, "")))
-    assert usable(rows) == [True, False] * 4
+    assert usable(rows) == [True, False] * 8
     assert "line 2 is no readable JSON" in rows[1].problem.sentence
     assert "line 5 is no readable JSON" in rows[3].problem.sentence
+    listed = rows_of(tmp_path, "q.json", f"[{good}, {', '.join(bad[4:])}]")
+    assert usable(listed) == [True] + [False] * 4
+    for row in (rows[9], listed[1]):
+        assert "int 5 came; expected an object with i, q, a" in row.problem.sentence
+    with pytest.raises(DatasetError, match=r"row 1 and every other: list \[1\] came; expected an"):
+        rows_of(tmp_path, "q.json", "[[1], [2]]")
 
 
 def compressed(content):
@@ -159,6 +167,31 @@ def test_a_file_of_another_kind_is_called_by_its_name(form, change, said, tmp_pa
         rows_of(tmp_path, f"q.{form}", change(b"q\ta\ti\n"))
 
 
+@pytest.mark.parametrize(
+    ("begins", "said"),
+    [(b"7z\xbc\xaf\x27\x1c", "7-Zip"), (b"\x04\x22\x4d\x18", "lz4"), (b"Rar!\x1a", "RAR"),
+     (b"SQLite format 3\0", "SQLite"), (b"\x80\x04\x95\0", "pickle"), (b"\x89HDF\r\n", "HDF5"),
+     (b"<?xml version", "XML"), ("q,a,i\n".encode("utf-16-le"), "UTF-16 without a mark"),
+     ("q,a,i\n".encode("utf-32-be"), "NUL bytes")],
+)  # fmt: skip
+def test_what_no_text_begins_with_is_not_called_a_missing_header(begins, said, tmp_path):
+    with pytest.raises(DatasetError, match=rf"q\.csv is no CSV: .*{said}"):
+        rows_of(tmp_path, "q.csv", begins + b"\n1,2,3\n")
+
+
+@pytest.mark.parametrize(
+    ("form", "mark", "said"),
+    [("csv", ";", "Semicolons stand between its fields"), ("csv", "\t", "write format: tsv"),
+     ("tsv", ",", "write format: csv"), ("tsv", "|", "Bars stand"), ("tsv", ";", "Semicolons")],
+)  # fmt: skip
+def test_another_separator_is_not_called_a_missing_header(form, mark, said, tmp_path):
+    content = f"q{mark}a{mark}i\nIs it?{mark}yes{mark}{TEXT}\n"
+    with pytest.raises(DatasetError, match=f"has no column .*{said}"):
+        rows_of(tmp_path, f"q.{form}", content)
+    with pytest.raises(DatasetError, match=r"has no column .*Give the file its header"):
+        rows_of(tmp_path, f"q.{form}", f"Is it?{mark}yes{mark}{TEXT}\n")
+
+
 def test_each_form_of_json_is_told_from_the_other(tmp_path):
     record = {"q": ASKED, "a": "yes", "i": TEXT}
     line, listed = json.dumps(record), json.dumps([record] * 2)
@@ -187,6 +220,9 @@ URL_SAFE = base64.urlsafe_b64encode(PICTURE).decode()
     [base64.encodebytes(PICTURE).decode(), URL_SAFE, URL_SAFE.rstrip("="), f"b'{TEXT}'",
      f'b"{TEXT}"', f"data:image/png;base64,{TEXT}", f"data:;base64,{URL_SAFE}",
      repr(base64.encodebytes(PICTURE)), TEXT[:99] + " \r\n" + TEXT[99:],
+     f"DATA:image/PNG;BASE64,{TEXT}", json.dumps(TEXT), f"u'{TEXT}'", TEXT.replace("/", "\\/"),
+     base64.encodebytes(PICTURE).decode().replace("\n", "\\n"), quote(TEXT, safe=""),
+     f"data:image/png;base64,{quote(TEXT, safe='')}",
      f"data:image/png;charset=utf-8;base64,{base64.encodebytes(PICTURE).decode()}"],
     ids=lambda text: text[:30],
 )  # fmt: skip
@@ -208,7 +244,10 @@ CHOICE = {"columns": {**COLUMNS, "options": "o"}, "question_type": "mcq"}
     "cell",
     ["['red', 'blue']", '["red", "blue"]', "red|blue", "red | blue", "('red', 'blue')", "red\nblue",
      "['red' 'blue']", "['red'\n 'blue']", "A. red | B. blue", "(A) red\n(B) blue", "red; blue",
-     '{"A": "red", "B": "blue"}', "{'A': 'red', 'B': 'blue'}"],
+     '{"A": "red", "B": "blue"}', "{'A': 'red', 'B': 'blue'}", "{'a': 'red', 'b': 'blue'}",
+     '{"0": "red", "1": "blue"}', "{1: 'red', 2: 'blue'}", "1. red\n2. blue", "(1) red | (2) blue",
+     "- red\n- blue", "A) red B) blue", "（A）red （B）blue", "A．red B．blue", "A、red\nB、blue",
+     "red|blue|", "{'text': ['red', 'blue'], 'label': ['A', 'B']}"],
 )  # fmt: skip
 def test_options_in_one_column_are_read_as_others_write_them(cell, tmp_path):
     file = formats.write_tsv(
@@ -217,17 +256,47 @@ def test_options_in_one_column_are_read_as_others_write_them(cell, tmp_path):
     (row,) = rows_of(tmp_path, file.name, **CHOICE)
     assert dict(row.options) == {"A": "red", "B": "blue"}
     assert row.answer == "B" and row.problem is None
-    for own in (["red", "blue"], {"A": "red", "B": "blue"}):
+    for own in (["red", "blue"], {"A": "red", "B": "blue"},
+                {"text": ["red", "blue"], "label": ["A", "B"]}):  # fmt: skip
         record = {"q": "Colour?", "a": "B", "i": TEXT, "o": own}
         (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
         assert dict(row.options) == {"A": "red", "B": "blue"}
 
 
-@pytest.mark.parametrize("cell", ["no list", "[" * 50_000, "['red', ", "{'x': 'red'}", "", "[1]"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "no list",
+        "[" * 50_000,
+        "['red', ",
+        "{'x': 'red'}",
+        "",
+        "[1]",
+        "red, green and blue",
+        "red / blue",
+        "A) red",
+        "B) red A) blue",
+        "{'A': 'red', 'C': 'blue'}",
+    ],
+)
 def test_what_is_no_list_of_options_is_refused(cell, tmp_path):
     record = {"q": "Colour?", "a": "A", "i": TEXT, "o": cell}
     (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
     assert row.problem.kind == "options"
+    if cell and cell != "[1]":
+        assert "is no list of options; expected one as [" in row.problem.sentence
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [("1.5 | 2.5", ["1.5", "2.5"]), ("3. red | 4. blue", ["3. red", "4. blue"]),
+     ("-1 | -2", ["-1", "-2"]), ("A. B. Smith | B. C. Jones", ["B. Smith", "C. Jones"]),
+     ("A | B", ["A", "B"]), ("1 | 2", ["1", "2"])],
+)  # fmt: skip
+def test_what_only_looks_like_the_label_of_an_option_stays(cell, texts, tmp_path):
+    record = {"q": "Which?", "a": "A", "i": TEXT, "o": cell}
+    (row,) = rows_of(tmp_path, "q.json", json.dumps([record]), **CHOICE)
+    assert list(row.options.values()) == texts and row.problem is None
 
 
 def test_options_that_letters_run_out_for_are_refused_and_none_is_cut(tmp_path):
@@ -284,6 +353,17 @@ def test_a_picture_of_parquet_is_its_bytes_or_its_path_alone_or_in_a_list(tmp_pa
     assert row.picture_bytes() == PICTURE
     (row,) = rows_of(tmp_path, "q.parquet", [{"q": ASKED, "a": "yes", "i": [PICTURE] * 2}], **keys)
     assert "holds a list of 2; expected one picture" in row.problem.sentence
+    record = {"q": ASKED, "a": "yes"}
+    for cell in ({"bytes": b"", "path": "one.png"}, {"path": "one.png"}, [{"path": "one.png"}]):
+        (row,) = rows_of(tmp_path, "q.parquet", [record | {"i": cell}], **keys)
+        assert row.problem is None and row.picture_bytes() == PICTURE
+    for cell, said in (
+        ("one.png", r"holds str; expected a picture's bytes .*pictures: files, or base64"),
+        ({"data": PICTURE}, "holds dict; expected"), ({"bytes": TEXT}, "holds str; expected"),
+        ([], "is empty"), (None, "is empty"),
+    ):  # fmt: skip
+        (row,) = rows_of(tmp_path, "q.parquet", [record | {"i": cell}], **keys)
+        assert row.problem.kind == "no picture" and re.search(said, row.problem.sentence)
     for cell, pictures in ((["one.png"], "files"), ([TEXT], "base64")):
         content = json.dumps([{"q": ASKED, "a": "yes", "i": cell}])
         (row,) = rows_of(tmp_path, "q.json", content, pictures=pictures)
@@ -316,9 +396,35 @@ def test_what_the_yaml_file_names_may_lie_anywhere_and_what_rows_name_may_not(
             kinds = [row.problem.kind for row in rows[1:]]
             assert kinds == ["picture outside the folder"] * 3 + ["picture is missing"]
             assert rows[0].picture_bytes() == PICTURE
+    (mine / "q.csv").write_text(f"q,a,i\n{ASKED},yes,https://x.org/one.png\n{ASKED},yes,one.png\n")
+    (first, second) = load_dataset(yaml_of(mine, "q.csv", pictures="files", format="csv",
+                                           picture_folder="nowhere")).rows  # fmt: skip
+    assert "'https://x.org/one.png' is an address; save the picture" in first.problem.sentence
+    assert f"picture_folder {mine / 'nowhere'} is no folder" in second.problem.sentence
     path = yaml_of(mine, "../q.csv", address="https://x.y/q.csv")
     with pytest.raises(DatasetError, match="what is fetched from an address is put below"):
         load_dataset(path)
+
+
+@pytest.mark.parametrize("folder", ["", "images", "images/val"])
+def test_pictures_of_a_hubs_snapshot_lead_to_its_own_store_and_no_further(folder, tmp_path):
+    """A hub's cache holds links alone, to the files beside its snapshots."""
+    cached = tmp_path / "hub" / "datasets--me--mine"
+    snapshot = cached / "snapshots" / "0123abcd"
+    for place in (cached / "blobs", snapshot / "images" / "val"):
+        place.mkdir(parents=True)
+    (cached / "blobs" / "aa").write_bytes(PICTURE)
+    (tmp_path / "out.png").write_bytes(PICTURE)
+    up = "../" * (2 + len(Path(folder).parts))
+    (snapshot / folder / "one.png").symlink_to(f"{up}blobs/aa")
+    (snapshot / folder / "two.png").symlink_to(tmp_path / "out.png")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    table = f"q,a,i\n{ASKED},yes,one.png\n{ASKED},yes,two.png\n"
+    keys = {"pictures": "files", "picture_folder": str(snapshot / folder)}
+    rows = rows_of(mine, "q.csv", table, **keys)
+    assert usable(rows) == [True, False] and rows[0].picture_bytes() == PICTURE
+    assert rows[1].problem.kind == "picture outside the folder"
 
 
 @pytest.mark.parametrize("stored", ["NFC", "NFD"])

@@ -1,7 +1,9 @@
 """The runner: answers as decoded alone, shards that never change the bytes, runs that resume."""
 
 import dataclasses
+import json
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sci_book.data.rewordings import reword
 from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.results.replay import Replay
 from sci_book.run import layout, runner, shards, verify
+from sci_book.run.log import first_message
 from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
 from sci_book.run.shards import run_shard
 from sci_core.counterfactuals import counterfactual_image, prefix_rewrite, rewrite
@@ -413,3 +416,27 @@ def test_progress_is_a_plain_line_where_there_is_no_terminal(model, world, tmp_p
     part = dataclasses.replace(world, rows=world.rows[:8])
     runner.evaluate(model, part, ["base"], tmp_path, batch_size=8, max_new_tokens=1)
     assert "8 of 8 rows" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["shard-00009-of-00099.parquet", "shard-00000-of-00001.parquet"])
+def test_shards_of_another_run_in_the_folder_are_named_before_any_work(
+    name, run, model, world, tmp_path
+):
+    """The same command again would say the same for ever."""
+    out = shutil.copytree(run[0], tmp_path / "run")
+    shutil.copy(next(out.glob("shard-*.parquet")), out / name)
+    says = rf"holds shards of several runs, .* take those of all but one away, such as {name}\.$"
+    for read in (lambda: read_records(out),
+                 lambda: runner.evaluate(model, world, METHODS, out, **SETTINGS)):  # fmt: skip
+        with pytest.raises(RecordsError, match=says):
+            read()
+    (out / name).unlink()
+    assert shard_bytes(out) == shard_bytes(run[0])
+
+
+@pytest.mark.parametrize("line", ["[]", "null", "3", '"x"', "{", '{"errors": []}'])
+def test_a_line_of_the_log_that_says_nothing_is_passed_over(line, tmp_path):
+    text = f"{line}\n" + json.dumps({"errors": ["first", "second"]}) + "\n"
+    (tmp_path / "log.jsonl").write_text(text, encoding="utf-8")
+    assert first_message(tmp_path, "errors") == "first"
+    assert first_message(tmp_path, "left out") == ""

@@ -48,7 +48,9 @@ def test_an_instruction_inside_another_counts_once(table):
 @pytest.mark.parametrize("prompt", ["Describe it.", f"{PAPERS} {PAPERS}"])
 def test_a_prompt_with_none_or_two_instructions(prompt):
     assert not Rewording(SCI5, None).knows(prompt) and Rewording(SCI5, None).knows(PAPERS)
-    with pytest.raises(ValueError, match=r"known instructions; exactly one.*table of rewrites"):
+    with pytest.raises(
+        ValueError, match=r"^Prompt 1, .*known instructions; exactly one.*table of rewrites"
+    ):
         Rewording(SCI5, None, "refuse")([prompt])
     with pytest.warns(RuntimeWarning, match="^1 of 1 prompts .* in front .the rule `prefix`"):
         assert Rewording(SCI5, None)([prompt]) == [

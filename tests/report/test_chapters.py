@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sci_book.papers.edge.chapters import models as edge_models
+from sci_book.papers.oric.chapters import rft
 from sci_book.papers.sci.chapters import nonrobust_share, subset_sizes
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, sweeps
 from sci_book.pipeline import findings
 from sci_book.resources import FROZEN_RECORDS
+from sci_book.results import places
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
@@ -37,6 +40,29 @@ def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_reposit
     monkeypatch.chdir(tmp_path)
     (frozen,) = chapters.subjects([QWEN], "data_manifests/records")
     assert frozen.path == FROZEN_RECORDS / f"{QWEN}.parquet"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/cache/models--me--{}/snapshots/0123456789abcdef",
+        "cache/models--me--{}/snapshots/main/",
+        "/weights/{}/",
+        "me/{}",
+    ],
+)
+def test_every_look_up_of_a_models_records_knows_the_same_names(path, tmp_path):
+    named = path.format(QWEN)
+    assert [each.name for each in chapters.subjects([named], FROZEN_RECORDS)] == [QWEN]
+    assert [each.name for each in sweeps.subjects(named, [], FROZEN_RECORDS)] == [QWEN]
+    assert [each.name for each in findings.named(named, FROZEN_RECORDS)] == [QWEN]
+    found = chapters.companions([named], FROZEN_RECORDS, "cvqa", "C-VQA")
+    assert [each.name for each in found.subjects] == [QWEN] and not found.absent
+    assert edge_models.read([named], FROZEN_RECORDS).full[0].name == QWEN
+    assert rft.file_of(named, tmp_path) == tmp_path / f"{QWEN}.json"
+    whole = records_of(QWEN)
+    write_records(tmp_path / "r.parquet", replace(whole, stamp={**whole.stamp, "model": named}))
+    assert places.models_at(tmp_path / "r.parquet") == [QWEN]
 
 
 def test_validation_rows_may_have_records_of_their_own(tmp_path):
@@ -78,7 +104,7 @@ def test_two_models_of_one_family_keep_apart(folder):
 
 
 def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
-    with pytest.raises(ValueError, match="names no model"):
+    with pytest.raises(ValueError, match="No model is named"):
         chapters.subjects([], folder)
     with pytest.raises(RecordsError, match=r"absent\.parquet holds no records"):
         chapters.subjects(["absent"], folder)

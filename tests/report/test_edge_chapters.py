@@ -70,7 +70,7 @@ def test_every_precision_and_size_is_looked_for(found, folder):
 
 
 def test_no_name_is_refused():
-    with pytest.raises(ValueError, match="names no model"):
+    with pytest.raises(ValueError, match="No model is named"):
         models.read([], "nowhere")
 
 

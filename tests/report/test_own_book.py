@@ -1,5 +1,7 @@
 """The folder that a run's book is rendered from: no page and no link that leads nowhere."""
 
+import re
+
 import jupytext
 import nbformat
 import pytest
@@ -61,6 +63,11 @@ def test_every_chapter_is_executed_with_all_papers_and_only_its_own_with_one():
         ('<td><a href="oric_sci.html">oric_sci</a></td>', "<td>oric_sci</td>"),
         ('[kept](table07_cost_more.html) <a href="x.html">x</a>', None),
         ("a `table07_cost` in code, and table07_cost by name", None),
+        (
+            "{grid-item-card} Costs\n:link: ../notebooks/table07_cost\n:link-type: doc\nWhat.",
+            "{grid-item-card} Costs\nWhat.",
+        ),
+        ("{grid-item-card} Kept\n:link: ../notebooks/x\n:link-type: doc\nWhat.", None),
     ],
 )
 def test_links_to_pages_that_are_not_there_are_their_words(text, expected):
@@ -126,6 +133,20 @@ def test_sections_of_a_page_that_is_left_out_stand_in_its_place():
     assert _without(entries, {"a"}) == [{"file": "b"}, {"file": "c"}, {"file": "d"}]
     assert _without(entries, {"b", "c"}) == [{"file": "a"}, {"file": "d"}]
     assert _without(entries, {"a", "c", "d"}) == [{"file": "b"}]
+
+
+@pytest.mark.parametrize("papers", [["sci"], *([p] for p in PAPERS if p != "sci"), ["sci", "oric"]])
+def test_no_prose_leads_to_a_page_that_a_book_of_some_papers_leaves_out(papers, tmp_path):
+    made = [chapter for chapter in CHAPTERS if is_chosen(chapter, papers)]
+    for name in made:
+        write_notebook(nbformat.v4.new_notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
+    lay_out(tmp_path, ROOT, made, "A run", EXPLORER)
+    left_out = "|".join(chapter for chapter in CHAPTERS if chapter not in made)
+    for page in (tmp_path / "book").glob("*.md"):
+        led = re.findall(
+            rf"\.\./notebooks/(?:{left_out})\b|\b(?:{left_out})\.html", page.read_text("utf-8")
+        )
+        assert not led, f"{page.name} leads to {led}"
 
 
 def test_the_whole_book_keeps_all_its_pages(tmp_path):

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from sci_book.papers.registry import PAPERS, papers_titled
-from sci_book.papers.shared import chapters, parameters
+from sci_book.papers.shared import chapters, parameters, sweeps
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.notebooks import PARAMETERS_TAG, read_source
 from sci_book.pipeline.reproduce import chapter_sources
@@ -16,6 +16,8 @@ READERS = {
     "paper_numbers",
 }  # fmt: skip
 """Functions of pages that take names as they are given."""
+SAY_MODELS = ("subjects", "named", "seeds", "read", "cells", "companions")
+"""Those whose errors call the first list `models`."""
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,25 @@ def test_another_type_is_refused_by_name(given, named_as):
     assert str(refusal.value).startswith(named_as) and "-y 'trained: [" in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (3, r"^model is 3 \(int\); expected a name or"),
+        (None, "^model is None"),
+        ([], r"^model is \[\]; expected one name. papermill takes -p model mine"),
+        ("", "^model is ''; expected one name"),
+        (["a", "b"], "^model is .*; expected one name"),
+        ("a, b", "^model is 'a, b'; expected one name"),
+    ],
+)
+def test_where_one_name_is_meant_none_and_several_are_refused_by_name(given, says):
+    with pytest.raises(ValueError, match=says):
+        parameters.name(given, "model")
+    with pytest.raises(ValueError, match="model is 'a, b'; expected one name"):
+        sweeps.subjects("a, b", [], FROZEN_RECORDS)
+    assert parameters.name(["mine"], "model") == parameters.name("mine", "model") == "mine"
+
+
 @pytest.mark.parametrize("models", ["pocket-qwen2vl", '["pocket-qwen2vl"]', "[pocket-qwen2vl]"])
 def test_a_page_reads_the_same_models_however_they_are_given(models):
     (subject,) = chapters.subjects(models, FROZEN_RECORDS)
@@ -112,6 +133,10 @@ def test_every_list_of_every_page_is_read_by_a_function_that_takes_text(source):
             if isinstance(target, ast.Name)
         }
         lists -= replaced
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in SAY_MODELS:
+                given = {one.id for one in call.args[:1] if isinstance(one, ast.Name)} & lists
+                assert given <= {"models"}, f"an error about {given} would say `models`"
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in lists and isinstance(node.ctx, ast.Load):
                 assert id(node) in read, f"{source.name} uses {node.id} as it is given"

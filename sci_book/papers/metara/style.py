@@ -94,7 +94,7 @@ class DiffusionStyle:
                 "styles need nothing."
             ) from error
         pipeline = AutoPipelineForImage2Image.from_pretrained(
-            path, use_safetensors=True, **hub_settings()
+            path, use_safetensors=True, **hub_settings(path)
         )
         pipeline.set_progress_bar_config(disable=True)
         self._pipeline = pipeline

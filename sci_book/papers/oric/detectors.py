@@ -17,6 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import torch
 
+from sci_book.data.catalogue import model_name
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
@@ -70,12 +71,12 @@ class _Checkpoint:
             AutoTokenizer,
         )
 
-        self.name = path.rstrip("/").rsplit("/", 1)[-1]
+        self.name = model_name(path)
         self._model = AutoModelForZeroShotObjectDetection.from_pretrained(
-            path, dtype=torch.float32, use_safetensors=True, **hub_settings()
+            path, dtype=torch.float32, use_safetensors=True, **hub_settings(path)
         ).eval()
-        self._images = AutoImageProcessor.from_pretrained(path, **hub_settings())
-        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings())
+        self._images = AutoImageProcessor.from_pretrained(path, **hub_settings(path))
+        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings(path))
 
 
 class Owl(_Checkpoint):
@@ -187,7 +188,7 @@ def load_detector(path: str) -> Detector:
     """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's."""
     from transformers import AutoConfig
 
-    kind = AutoConfig.from_pretrained(path, **hub_settings()).model_type
+    kind = AutoConfig.from_pretrained(path, **hub_settings(path)).model_type
     classes = {"owlv2": Owl, "grounding-dino": GroundingDino}
     if kind not in classes:
         raise ValueError(

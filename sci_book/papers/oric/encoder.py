@@ -54,7 +54,7 @@ class ClipEncoder:
         path = str(path)
         with without_bars() if Path(path).is_dir() else nullcontext():
             self._model = AutoModel.from_pretrained(
-                path, dtype=torch.float32, use_safetensors=True, **hub_settings()
+                path, dtype=torch.float32, use_safetensors=True, **hub_settings(path)
             )
         self._model = self._model.eval()
         for needed in ("get_image_features", "get_text_features"):
@@ -63,8 +63,8 @@ class ClipEncoder:
                     f"{path} holds a {type(self._model).__name__}, which encodes no pictures "
                     "beside texts; expected a checkpoint of CLIP's or SigLIP's classes."
                 )
-        self._processor = AutoImageProcessor.from_pretrained(path, **hub_settings())
-        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings())
+        self._processor = AutoImageProcessor.from_pretrained(path, **hub_settings(path))
+        self._tokenizer = AutoTokenizer.from_pretrained(path, **hub_settings(path))
         # SigLIP reads a text from its last place and was trained with texts of one length.
         self._padding = "max_length" if self._model.config.model_type.startswith("siglip") else True
         self._longest = min(self._model.config.text_config.max_position_embeddings, _LONGEST_TEXT)

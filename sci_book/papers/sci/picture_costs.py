@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 import pandas as pd
 import torch
+from transformers.models.auto.image_processing_auto import (
+    IMAGE_PROCESSOR_MAPPING_NAMES as PROCESSORS,
+)
+from transformers.models.auto.image_processing_auto import get_image_processor_class_from_name
 
 from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
@@ -25,20 +29,22 @@ SIZES = ((336, 336), (640, 480), (1280, 960), (1920, 1080), (4000, 3000), (8000,
 class PixelLimits(NamedTuple):
     """A model that follows pixels: a token for `unit` x `unit` of them, within limits of tokens."""
 
+    family: str
     unit: int
     least: int
     most: int
 
     def tokens(self, width: int, height: int) -> int:
-        """Tokens of a picture, resized once to whole units within the limits, its shape kept."""
-        sides = [round(side / self.unit) for side in (width, height)]
-        if math.prod(sides) > self.most:
-            scale = math.sqrt(width * height / (self.most * self.unit**2))
-            sides = [max(1, math.floor(side / scale / self.unit)) for side in (width, height)]
-        elif math.prod(sides) < self.least:
-            scale = math.sqrt(self.least * self.unit**2 / (width * height))
-            sides = [math.ceil(side * scale / self.unit) for side in (width, height)]
-        return math.prod(sides)
+        """Tokens of a picture, resized as the model's own image processor does it."""
+        limits = {"shortest_edge": self.least, "longest_edge": self.most}
+        kind = get_image_processor_class_from_name(PROCESSORS[self.family]["pil"])
+        processor = kind(
+            patch_size=self.unit,
+            merge_size=1,
+            size={name: tokens * self.unit**2 for name, tokens in limits.items()},
+        )
+        size = FAMILIES[self.family].size_as_read(processor, (width, height))
+        return math.prod(size) // self.unit**2
 
 
 class Tiles(NamedTuple):
@@ -62,7 +68,7 @@ class Tiles(NamedTuple):
 def load_models() -> dict[str, PixelLimits | Tiles]:
     """The models of `picture_limits.yaml` by title, with their limits."""
     return {
-        entry.pop("title"): (Tiles if "family" in entry else PixelLimits)(**entry)
+        entry.pop("title"): (Tiles if "grids" in entry else PixelLimits)(**entry)
         for entry in read_yaml(LIMITS)
     }
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from sci_book.data.catalogue import model_entry
+from sci_book.data.catalogue import model_entry, model_name
 from sci_book.data.datasets import dataset_names, read_manifest
 from sci_book.papers.shared import gate, parameters
 from sci_book.papers.shared.parameters import Names
@@ -203,22 +203,22 @@ class Found(NamedTuple):
 
 
 def model_names(models: Names) -> list[str]:
-    """The names of a chapter's models: the last part of each path or hub id.
+    """The names of a chapter's models: see `catalogue.model_name`.
 
     Raises:
         ValueError: no model is named, or what came is no list of names.
     """
     given = parameters.names(models)
     if not given:
-        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
-    return [Path(model).name for model in given]
+        raise ValueError("No model is named; expected the name of one, or a list of names.")
+    return [model_name(model) for model in given]
 
 
 def subjects(models: Names, folder: str | Path) -> list[Subject]:
     """The models of a chapter, from the records `<model>.parquet` in a folder.
 
     Args:
-        models: names, paths or hub ids; the last part of each names its records.
+        models: names, paths or hub ids; `catalogue.model_name` names the records of each.
         folder: of the records, or the file or run of one model (`places`); a relative one is looked
             for here, then in the repository.
 
@@ -267,7 +267,7 @@ def companions(models: Names, folder: str | Path, paper: str, title: str) -> Fou
         except RecordsError as error:
             absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
             continue
-        made_by = Path(subject.records.stamp["model"]).name
+        made_by = model_name(subject.records.stamp["model"])
         if made_by != name:
             absent.append(f"{paper}/{path.name} holds the records of {made_by}, not of {name}.")
             continue

@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.data.catalogue import model_name
 from sci_book.papers.shared import chapters, parameters
 from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
@@ -158,7 +159,8 @@ def subjects(model: str, also: Names, folder: str | Path) -> list[Subject]:
         also: shown beside it, those that have records in the same folder.
         folder: of the records, as in `chapters.subjects`.
     """
-    names = dict.fromkeys(Path(name).name for name in (model, *parameters.names(also, "also")))
+    about = parameters.name(model, "model")
+    names = dict.fromkeys(map(model_name, (about, *parameters.names(also, "also"))))
     first, *beside = names
     beside = [name for name in beside if (located(folder) / f"{name}.parquet").is_file()]
     return chapters.subjects([first, *beside], folder)

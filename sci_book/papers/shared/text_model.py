@@ -16,6 +16,7 @@ import requests
 import torch
 import urllib3
 
+from sci_book.data.catalogue import model_name
 from sci_core.families.files import hub_settings
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -175,11 +176,12 @@ class LocalTextModel:
     def __init__(self, path: str):
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        self.name = path.rstrip("/").rsplit("/", 1)[-1]
-        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **hub_settings())
+        self.name = model_name(path)
+        source = hub_settings(path)
+        self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left", **source)
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **hub_settings())
+        model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **source)
         self._model = model.eval()
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:

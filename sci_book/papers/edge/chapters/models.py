@@ -164,7 +164,7 @@ def read(models: Names, records: str | Path) -> Found:
     """The models of a chapter with all their precisions and sizes that have records.
 
     Args:
-        models: names, paths or hub ids; the last part of each names its records.
+        models: names, paths or hub ids; `catalogue.model_name` names the records of each.
 
     Raises:
         ValueError: no model is named.

@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.data.catalogue import model_entry
+from sci_book.data.catalogue import model_entry, model_name
 from sci_book.files import json_text
 from sci_book.papers.oric import onlooker, scores
 from sci_book.papers.oric.chapters import answers
@@ -91,7 +91,7 @@ class Result:
 
 def file_of(model: str, folder: str | Path = RESULTS) -> Path:
     """Where the result of a model lies."""
-    return located(folder) / f"{Path(model).name}.json"
+    return located(folder) / f"{model_name(model)}.json"
 
 
 def read(model: str, folder: str | Path = RESULTS) -> Result:

@@ -20,6 +20,7 @@ import torch
 from PIL import Image
 from transformers import AutoConfig
 
+from sci_book.data.catalogue import model_name
 from sci_book.data.pictures import decode_picture
 from sci_book.files import json_text, write_whole
 from sci_book.papers.oric.questions import CHAIN_OF_THOUGHT, INSTRUCTED, Question, explicit
@@ -95,7 +96,7 @@ def run(
                 ),
             )  # fmt: skip
     result = {
-        "model": Path(checkpoint).name,
+        "model": model_name(str(checkpoint)),
         "revision": revision(model),
         "settings": asdict(settings),
         "teaching": {"steps": teaching_steps, **TEACHING, "lessons": len(lessons)},
