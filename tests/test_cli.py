@@ -262,7 +262,7 @@ datasets.MANIFESTS = datasets.HOME / "manifests"
 try:
     cli.main()
 finally:
-    print(sorted(sys.modules.keys() & {"torch", "transformers", "matplotlib", "scipy"}))
+    print(sorted(sys.modules.keys() & {"torch", "transformers", "matplotlib", "statsmodels", "scipy"}))
 """
 
 
@@ -278,7 +278,8 @@ def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path, 
         ).stdout.splitlines()
         for method in ("SCI3", "base", "SCI3")
     )  # fmt: skip
-    assert again.pop() == fewer.pop() == again_all.pop() == "[]"
+    # Of SciPy the functions of Student's interval alone, which are there in a tenth of a second.
+    assert again.pop() == fewer.pop() == again_all.pop() == "['scipy']"
     *scores, unread = first  # random weights write nothing that a rule reads
     assert first == again == again_all and fewer == [*scores[:-1], unread]
     assert "rows in" in first[0] and "not readable: no rule reads original 100 %" in unread

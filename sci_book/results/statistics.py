@@ -202,8 +202,10 @@ def _drawn(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:
 
 def _alike(interval: Interval, least: float, greatest: float) -> Interval:
     """Groups that are all alike: as many of the others as may have been missed lie at an end."""
-    x, groups = interval.estimate, interval.clusters
-    missed = wilson(0, groups).high
+    from scipy.special import ndtri
+
+    x, z2 = interval.estimate, float(ndtri((1 + LEVEL) / 2)) ** 2
+    missed = z2 / (interval.clusters + z2)  # the upper end of `wilson(0, groups)`
     return interval._replace(low=x - missed * (x - least), high=x + missed * (greatest - x))
 
 
