@@ -137,7 +137,9 @@ def gains_table(frame: pd.DataFrame, method: str) -> Table:
         low=list(map(interval, frame["low"], frame["high"])),
         verdict=frame["verdict"].fillna(MISSING),
     ).set_axis([f"{run}: {name}" for run, name in frame.index])
-    cells = cells.drop(columns="high").rename(columns={"low": INTERVAL, "method": method})
+    cells = cells.drop(columns=["high", "p alone"]).rename(
+        columns={"low": INTERVAL, "method": method}
+    )
     caption = f"Accuracy in percent, and what {method} gains in points, paired by row"
     return plain(cells, name="gains", caption=caption)
 
