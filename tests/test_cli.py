@@ -262,7 +262,8 @@ datasets.MANIFESTS = datasets.HOME / "manifests"
 try:
     cli.main()
 finally:
-    print(sorted(sys.modules.keys() & {"torch", "transformers", "matplotlib", "statsmodels", "scipy"}))
+    heavy = {"torch", "transformers", "matplotlib", "statsmodels", "scipy"}
+    print(sorted(sys.modules.keys() & heavy))
 """
 
 
