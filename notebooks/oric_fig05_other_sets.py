@@ -36,7 +36,7 @@ Markdown(f"{ledger.conclusion(findings)}\n\n{other_sets.untested(result)}")
 
 # %% tags=["hide-input"]
 ledger.show_parts(
-    ledger.measured(findings),
+    ledger.drop_empty_parts(findings),
     "What Visual-RFT on ORIC questions changes on held-out claims of another kind; parts that are "
     "not comparable are left out.",
     xlabel="difference of macro F1, points",

@@ -93,10 +93,10 @@ own_rules.rounds_table(subjects)
 #   Qwen2-VL in place of 9; on pocket LLaVA-NeXT they have as many as the picture, so there
 #   SCI5-lite is SCI5 with a coarser noise. Accuracy is measured here, and cost is counted at the
 #   sizes of real pictures.
-# - The power of these tests was reckoned for a single one, before; for SCI5-lite none was. As it was
-#   registered, the intervals covered all lines together, and half a point was too little for this
-#   many rows to settle. By its own interval the sentence holds: the rule was amended with that result
-#   at hand ({doc}`registration`).
+# - The power of these tests was reckoned for a single one, before; for SCI5-lite none was. As it
+#   was registered, the intervals covered all lines together, and half a point was too little for
+#   this many rows to settle. By its own interval the sentence holds: the rule was amended with that
+#   result at hand ({doc}`registration`).
 # - The rule's answers are replayed from recorded logits; where no decoded method opened its answer,
 #   it is read off the first token.
 # - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds here holds for

@@ -199,7 +199,7 @@ def test_other_models_on_own_rows_and_own_on_theirs(of):
     rows = of.rows("BS")
     assert found.values.sum() == of.right("base", other)[rows].sum() - of.right("base")[rows].sum()
     (there,) = measures.on_others(of, ["SCI5"], ["base"])
-    assert len(there.values) == of.rows("BS", of=other).sum()
+    assert len(there.values) == of.rows("BS", built_by=other).sum()
     again, versus = measures.own_against_others(of, ["SCI5"], ["base"])
     assert again.what == there.what
     (own,) = measures.difference(of, ["SCI5"], ["base"], ["BS"])

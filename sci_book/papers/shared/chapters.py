@@ -41,7 +41,7 @@ READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (
 
 @runtime_checkable
 class Named(Protocol):
-    """A model by the name of its records, and their file; a companion's lie in a folder beside."""
+    """Anything with a model name and the path of its records."""
 
     @property
     def name(self) -> str: ...

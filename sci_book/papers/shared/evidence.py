@@ -101,14 +101,19 @@ class Evidence:
         return self._outcomes[rule]
 
     def rows(
-        self, subset: str, *, kind: str = "Overall", part: str = "test", of: Subject | None = None
+        self,
+        subset: str,
+        *,
+        kind: str = "Overall",
+        part: str = "test",
+        built_by: Subject | None = None,
     ) -> np.ndarray:
-        """A mask of the rows in a subset of DRBench (that of `of`) and of a question type."""
-        of = of or self.subject
-        key = (of.name, part)
+        """A mask of the rows in a subset of DRBench that a model built, and of a question type."""
+        built = built_by or self.subject
+        key = (built.name, part)
         if key not in self._sets:
-            self._sets[key] = of.sets("any", "rows", part)
-        kinds = np.isin(of.kinds, KINDS[:2] if kind == "Overall" else kind)
+            self._sets[key] = built.sets("any", "rows", part)
+        kinds = np.isin(built.kinds, KINDS[:2] if kind == "Overall" else kind)
         return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
 
     def on(self, part: str) -> Evidence:

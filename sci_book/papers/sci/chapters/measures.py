@@ -186,8 +186,8 @@ def size_against(of: Evidence, subsets: Subsets) -> list[Sample]:
     return [
         of.mean(
             f"{subset}: {of.subject.shown} − {other.shown}",
-            of.rows(subset).astype(float) - of.rows(subset, of=other).astype(float),
-            of.rows("all") & of.rows("all", of=other),
+            of.rows(subset).astype(float) - of.rows(subset, built_by=other).astype(float),
+            of.rows("all") & of.rows("all", built_by=other),
             span=GAP,
         )
         for other, subset in product(of.others, subsets)
@@ -199,8 +199,8 @@ def shared(of: Evidence) -> list[Sample]:
     return [
         of.mean(
             f"share also in {other.shown}’s BS",
-            of.rows("BS", of=other).astype(float),
-            of.rows("BS") & of.rows("all", of=other),
+            of.rows("BS", built_by=other).astype(float),
+            of.rows("BS") & of.rows("all", built_by=other),
         )
         for other in of.others
     ]
@@ -247,7 +247,7 @@ def other_on_own(of: Evidence, methods: Methods) -> list[Sample]:
 def on_others(of: Evidence, methods: Methods, against: Methods) -> list[Sample]:
     """On another model's BS, share right with one method less that with another."""
     return [
-        _gap(of, method, rival, f"BS of {other.shown}", of.rows("BS", of=other))
+        _gap(of, method, rival, f"BS of {other.shown}", of.rows("BS", built_by=other))
         for other, method, rival in product(of.others, methods, against)
     ]
 
