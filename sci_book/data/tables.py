@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sci_book.data.rows import DatasetError
-from sci_book.files import json_lines
+from sci_book.files import json_lines, json_text
 
 DELIMITERS = {"tsv": "\t", "csv": ","}
 # What else may stand between the fields of a header, and what to do then.
@@ -265,7 +265,7 @@ def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[st
 
 
 def _came(value: Any) -> str:
-    return "null" if value is None else f"{type(value).__name__} {json.dumps(value)[:40]}"
+    return "null" if value is None else f"{type(value).__name__} {json_text(value)[:40]}"
 
 
 def _whole(path: Path, text: str) -> list[Any]:

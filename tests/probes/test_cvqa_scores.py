@@ -257,9 +257,8 @@ def test_items_that_all_come_out_alike_are_no_certainty(said, drop):
     reach = 1.96**2 / (20 + 1.96**2)  # Wilson's of 20 of 20
     assert line["original_low"] == pytest.approx(100 * (1 - reach), abs=0.01)
     assert (line["original"], line["original_high"]) == (100, 100)
-    half = 2.2414**2 / (20 + 2.2414**2)  # at 97.5 %
     ends = (line["drop_low"], line["drop_high"])
-    expected = (-half, half) if drop == 0 else (1 - 2 * half, 1)
+    expected = (-reach, reach) if drop == 0 else (1 - 2 * reach, 1)
     assert line["drop"] == 100 * drop
     assert ends == pytest.approx([100 * x for x in expected], abs=0.1)
 

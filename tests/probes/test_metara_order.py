@@ -99,8 +99,8 @@ def asked_of(answer, count=4, orders=6):
 def test_a_model_that_ignores_the_order_has_no_order_variance():
     frame = asked_of(of_the_picture)
     found = order_rates(frame)
-    for share in (found.variance, found.changed):  # of few cases that are all alike: no bounds
-        assert share.estimate == 0 and np.isnan([share.low, share.high]).all()
+    assert found.variance.estimate == 0 and np.isnan(found.variance.low)  # all alike: no bounds
+    assert found.changed.estimate == found.changed.low == 0 < found.changed.high  # but of a share
     assert found.failed.estimate == 1  # pictures 1 to 3 are of other widths than the truth's
 
 

@@ -33,7 +33,7 @@ class Failures:
         frame: one row an answer. `dataset` and `original` name the original; `relation` is
             `ORIGINAL` in its own row and the relation in its cases'; `answer` is parsed, None where
             unknown; `truth` the ground truth in the same form; `group` the cluster of intervals.
-            Other columns (operation) can be asked for by name. An `error` that is not null
+            Other columns (operation, level) can be asked for by name. An `error` that is not null
             marks a row without an answer.
 
     Attributes:

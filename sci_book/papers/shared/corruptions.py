@@ -144,7 +144,7 @@ def zoom_blur(x: Pixels, level: list, random: Random) -> Pixels:
 
 def gaussian_blur(x: Pixels, level: Real, random: Random) -> Pixels:
     """A Gaussian of sigma `level` pixels, cut off at four sigma."""
-    return _smooth(x)
+    return _smooth(x, level)
 
 
 def snow(x: Pixels, level: list, random: Random) -> Pixels:
