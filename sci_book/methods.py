@@ -111,5 +111,8 @@ def _given(equation: str | None) -> dict[str, float]:
     """By name, the arguments of an equation's function that are the same in all methods."""
     if equation is None:
         return {}
-    parameters = inspect.signature(resolve_name(equation)).parameters.values()
-    return {each.name: each.default for each in parameters if each.default is not each.empty}
+    # Not by its signature, which Sphinx rewrites when it documents the function.
+    function = inspect.unwrap(resolve_name(equation))
+    names, defaults = function.__code__.co_varnames, function.__defaults__ or ()
+    last = function.__code__.co_argcount
+    return dict(zip(names[last - len(defaults) : last], defaults, strict=True))
