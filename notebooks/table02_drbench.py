@@ -49,8 +49,8 @@ Markdown(ledger.conclusion(findings))
 # On the same rows, a method's answers less the base's: a row counts 1 if the method alone is right,
 # −1 if the base alone is. The mean over a subset is in points; its interval is over question
 # groups. A grey dot is another training of the same recipe, on its own B and S. Change β or τ2
-# above (`sci notebook table02_drbench --set beta=0.5`), and answers are recomputed from the
-# recorded logits; the verdict above stays that of the paper's constants.
+# above (`sci notebook table02_drbench --set beta=0.5 --out runs`), and answers are recomputed from
+# the recorded logits; the verdict above stays that of the paper's constants.
 
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
