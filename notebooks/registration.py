@@ -109,7 +109,7 @@ Markdown(registration.unregistered())
 # results that it decides on.
 
 # %%
-registration.amendments_table()
+registration.amendments_table().fold()
 
 # %% [markdown]
 # ## What was mended before

@@ -156,7 +156,7 @@ chapters.rows_table(subjects, quantifier, split_by)
 for subject in subjects:
     for subset in ("B", "S", "BS"):
         table = drbench_tables.accuracy_on(subset, accuracies[subject.name], subject)
-        display(table.fold() if subset == "S" else table)
+        display(table if subset == "BS" else table.fold())
 
 # %% [markdown]
 # ## The fourth column: S∖B

@@ -61,7 +61,7 @@ RULES = {
     "m3id": Rule("sci_core.logits:m3id_logits", ("position",), (0, 1), "original"),
     "sci": Rule("sci_core.logits:sci_logits", ("N", "tau1", "tau2"), None, "textual"),
 }
-"""The equations by name. book/api_method.md adds one, step by step."""
+"""The equations by name. book/new_family.md adds one, step by step."""
 
 
 @dataclass(frozen=True)

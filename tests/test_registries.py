@@ -23,7 +23,7 @@ from sci_core.methods import method as named_method
 from sci_core.scoring import scores, survivors
 from tests import equations, tiny
 
-RECIPE = Path(__file__).resolve().parents[1] / "book" / "api_method.md"
+RECIPE = Path(__file__).resolve().parents[1] / "book" / "new_family.md"
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def test_a_registered_dummy_is_decoded_by_both_engines_alike(blur, noise):
 @pytest.fixture
 def icd(tmp_path, monkeypatch):
     """The module that the recipe tells a reader to write."""
-    (code,) = re.findall(r"```python\n(.*?)```", RECIPE.read_text(encoding="utf-8"), re.DOTALL)
+    recipe = RECIPE.read_text(encoding="utf-8").partition("## A new equation")[2]
+    (code,) = re.findall(r"```python\n(.*?)```", recipe, re.DOTALL)
     (tmp_path / "icd.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     before = dict(RULES)
