@@ -125,8 +125,8 @@ class Columns(_Strict):
     hint         a line in front of a multiple-choice question
     rewrites     rewordings of one's own, of the whole prompt: V1's, V2's, V3's text, as a list or
                  between "|"; a row with an empty cell has those of the rules
-    group        what belongs together (resampled and split as a whole), one column or several that
-                 name it together; see also `Manifest.group`
+    group        what belongs together, in splits and in intervals: one column, or several
+                 that name it together; see also `Manifest.group`
     category     any label to count by
     """
 

@@ -1,4 +1,4 @@
-"""Outcomes of methods that were not decoded, and many results resampled together."""
+"""Outcomes of methods that were not decoded, and how far the records settle them."""
 
 from dataclasses import replace
 

@@ -2,8 +2,8 @@
 
 `data_manifests/paper/predictions_dial.yaml` derives and states them. Each names its `measure`:
 
-mean   a quantity's mean over the rows of all trainings at its `settings`, question groups
-       resampled with the rows of every training; so it speaks of these trainings and no others
+mean   a quantity's mean over the rows of all trainings at its `settings`, a question group
+       with the rows of every training a cluster; so it speaks of these trainings and no others
 slope  a quantity against another, over the trainings at its `settings`, those `beside` held; by
        least squares, Student's interval
 """

@@ -1,7 +1,7 @@
 """Shapley values from the table of all coalitions: what each player adds, averaged over orders.
 
 A coalition's value may be an array: the value is linear, so a player's share can be taken row by
-row and averaged, or resampled, afterwards.
+row and averaged afterwards.
 """
 
 from collections.abc import Sequence

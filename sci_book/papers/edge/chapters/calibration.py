@@ -39,7 +39,7 @@ def sample(model: Model, kind: str) -> pd.DataFrame:
 
 
 def ece_of(model: Model, kind: str) -> Interval:
-    """Expected calibration error with a bootstrap interval; NaN without answers."""
+    """Expected calibration error with its interval; NaN without answers."""
     answers = sample(model, kind)
     if not len(answers):
         return NO_DATA

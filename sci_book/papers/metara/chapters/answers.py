@@ -170,7 +170,7 @@ def absences(recorded: Found, answered: Sequence[Answers]) -> str:
 def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
 
-    A bootstrap of so few is too narrow, whatever it says; a claim about it is inconclusive.
+    An interval of so few is too narrow, whatever it says; a claim about it is inconclusive.
     """
     if min(rows["group"].nunique() for rows in frames) < FEWEST:
         return interval._replace(low=np.nan, high=np.nan)
@@ -210,15 +210,17 @@ def _interval(terms: Sequence[Term]) -> Interval:
     frames = [rows for _, rows in terms]
     if len(frames) == 1 and len(frames[0]):
         return enough(share(frames[0]["value"], frames[0]["group"]), frames)
-    return resampled(frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1))
+    return over_originals(
+        frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1)
+    )
 
 
-def resampled(
+def over_originals(
     frames: Sequence[pd.DataFrame],
     powers: Sequence[int],
     statistic: Callable[..., np.ndarray],
 ) -> Interval:
-    """A statistic of several rates; an original is drawn for all of them at once.
+    """A statistic of several rates; an original counts once for all of them.
 
     Args:
         frames: of each rate, rows with `group` and `value`.

@@ -20,8 +20,8 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     average,
     less,
+    over_originals,
     own_levels,
-    resampled,
     rows_of,
     same_in_a_mirror,
 )
@@ -102,7 +102,7 @@ def spread(one: Answers) -> Interval:
         return np.asarray(variances[0] - variances[1])
 
     frames = [one.rate(FR, task) for task in (TEXT, KNOWLEDGE)]
-    return resampled(frames, (2, 1, 0), difference)
+    return over_originals(frames, (2, 1, 0), difference)
 
 
 def spread_line(findings: Sequence) -> str:

@@ -95,7 +95,7 @@ def mix_of(asked: Asked) -> dict[str, float]:
 def same_sizes(subject: Subject, other: Halves) -> Interval:
     """Recall on another set less recall on ORIC, the other's sizes weighted as ORIC's are.
 
-    The weights are those of the questions asked, and no part of what is drawn again.
+    The weights are those of the questions asked, and no part of what varies.
     """
     asked, bench = (_present(subject, halves) for halves in (other, BENCH))
     mix = mix_of(bench)

@@ -2,7 +2,7 @@
 
 The paper's Table 5 tries fourteen combinations. Here every subset of the recorded counterfactual
 rounds is one method, so that what a round adds can be averaged over all that may stand before it:
-its Shapley value. It is taken row by row and resampled like any other paired difference.
+its Shapley value. It is taken row by row, like any other paired difference.
 """
 
 from __future__ import annotations

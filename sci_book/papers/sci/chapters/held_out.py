@@ -59,7 +59,7 @@ def subsets(subject: Subject, rounds: Rounds) -> pd.DataFrame:
 def gains(subject: Subject) -> pd.DataFrame:
     """SCI5 less base and less VCD on the parts of each construction: rows of `compare`.
 
-    Indexed "SCI5 − VCD, BS built with all others"; intervals cover together over all lines. Each
+    Indexed "SCI5 − VCD, BS built with all others". Each
     claim is that the difference is positive.
     """
     built = {label: subsets(subject, names) for label, names in rounds_of(subject).items()}
@@ -73,10 +73,7 @@ def gains(subject: Subject) -> pd.DataFrame:
 
 def gains_table(frame: pd.DataFrame, subject: Subject) -> Table:
     """`gains` as a table, with verdicts where the page claims a gain: over the base, on BS."""
-    caption = (
-        f"{subject.shown}: gains of SCI5 in points; intervals simultaneous, verdicts on what is "
-        "claimed"
-    )
+    caption = f"{subject.shown}: gains of SCI5 in points; verdicts on what is claimed"
     name, claimed = f"{subject.name}-held-out", frame.index.str.startswith("SCI5 − base, BS")
     frame = frame.assign(verdict=frame["verdict"].where(claimed))
     return compare(frame, name=name, caption=caption, ours=subject.shown, paper=False)

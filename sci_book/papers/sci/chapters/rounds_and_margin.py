@@ -53,8 +53,8 @@ def more_rounds(subjects: Subjects, sets: Sets) -> dict[str, pd.DataFrame]:
     """By model, what more rounds gain on BS, in points, in each of `regimes`.
 
     Rows of `tables.compare`, labelled "one margin: SCI7 − SCI3"; the paper's numbers, of its test
-    rows, stand beside the presets. Intervals are simultaneous over all lines; the claim of each is
-    that it is positive.
+    rows, stand beside the presets. The claim of each is that it is
+    positive.
     """
     printed, tables = paper_values("table02"), {}
     for subject in subjects:

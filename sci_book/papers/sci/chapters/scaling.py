@@ -191,7 +191,6 @@ def apart(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """What each kind of round does by itself on BS: paired differences along its ladder.
 
     Rows of `tables.compare`: from the ladder's first rung to SCI5, and from SCI5 to its last.
-    Intervals are simultaneous over the table.
     """
     kinds = [kind for kind in LADDERS if kind != "both"]
     lines = {}

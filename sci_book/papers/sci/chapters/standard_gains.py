@@ -97,8 +97,8 @@ def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Tabl
 def under_settings(subjects: Subjects) -> pd.DataFrame:
     """The conclusions of Table 4 under each setting of beta.
 
-    Columns `model`, `conclusion`, `setting` and those of `chapters.row`; intervals simultaneous
-    over all lines. The paper's number stands beside the published setting.
+    Columns `model`, `conclusion`, `setting` and those of `chapters.row`. The paper's number stands
+    beside the published setting.
     """
     presets, lines = {preset.name: preset for preset in METHODS}, []
     for subject, (setting, betas) in product(subjects, SETTINGS.items()):
@@ -123,7 +123,7 @@ def setting_tables(lines: pd.DataFrame, subject: Subject) -> list[Table]:
         cells[setting, "points"] = part["reproduced"].map(number)
         cells[setting, "interval"] = spans(part)
         verdicts[setting] = part["verdict"]
-    caption = f"{subject.shown}: first less second, in points; intervals simultaneous"
+    caption = f"{subject.shown}: first less second, in points"
     question = f"{subject.shown}: is the conclusion true, conditions aside?"
     return [
         Table(f"{subject.name}-settings", pd.DataFrame(cells), caption),

@@ -71,10 +71,9 @@ def statements(
 ) -> pd.DataFrame:
     """What the paper reads off Table 1 (section 3.3), tested on the subjects beside its two models.
 
-    Each is a paired difference of two shares of the same rows, in points, with intervals
-    simultaneous over the three; rows for `tables.compare`. A statement about a model that is not
-    among the subjects has no row and is "not comparable". Of the paper's names of `models` the
-    first is said to be the more robust.
+    Each is a paired difference of two shares of the same rows, in points; rows for
+    `tables.compare`. A statement about a model that is not among the subjects has no row and is
+    "not comparable". Of the paper's names of `models` the first is said to be the more robust.
     """
     one, other = models
     claims = {
