@@ -44,7 +44,7 @@ from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import Interval, Sample, beyond_chance, verdict
+from sci_book.results.statistics import LEVEL, Interval, Sample, beyond_chance, verdict
 from sci_core.methods import METHODS
 
 METHOD = "METHOD"
@@ -250,7 +250,7 @@ def _decides(cells: Sequence[Cell], words: Sequence[str], p: Sequence[float], me
     ]  # fmt: skip
     text = (
         f"Of {len(cells)} cells one in forty lies wholly on the worse side of 0 by chance; so the "
-        f"sentence fails only where p is under 0.05 / {len(cells)}. "
+        f"sentence fails only where p is under {1 - LEVEL:.2g} / {len(cells)}. "
     )
     if not worse:
         return f"{text}It is nowhere."

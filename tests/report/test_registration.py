@@ -55,7 +55,7 @@ def test_the_registered_commit_holds_the_registered_files(file, history):
 
 
 def cited():
-    """Every commit that a page, the changelog or a file of the registration names, by its file.
+    """Every commit that a page, the changelog, the registration or a training names, by its file.
 
     A paragraph that names another repository cites that one's.
     """
@@ -68,12 +68,14 @@ def cited():
         for paragraph in (text for text in paragraphs if "github.com/" not in text):
             for found in re.finditer(named, paragraph, re.MULTILINE):
                 yield path.name, found[1] or found[2]
+    for path in (RESULTS / "trainings").glob("*.json"):
+        yield path.name, json.loads(path.read_text(encoding="utf-8"))["commit"]
 
 
 def test_every_commit_that_is_cited_is_in_the_history(history):
     commits = list(cited())
     assert len({commit for _, commit in commits}) > 15
-    assert {"registration.py", "01_pocket_world.py", "conditions.py"} <= {
+    assert {"registration.py", "01_pocket_world.py", "conditions.py", "qwen2_vl-0.json"} <= {
         name for name, _ in commits
     }
     for name, commit in commits:
