@@ -98,7 +98,7 @@ addEventListener("DOMContentLoaded", () => {
       `${better === "greater" ? "more" : "less"} is better. n = ${n}, in ${groups} groups.`,
     ]
     if (gained) parts.push(`${rows(cell, "gained")}; ${rows(cell, "lost")}.`)
-    parts.push(`Its chapter: <a href="${page}.html">${escape(title)}</a>.`)
+    parts.push(`Its chapter: <a href="${page}">${escape(title)}</a>.`)
     if (explored) {
       const setting = `m=${encodeURIComponent(explored)}&${settingOf(method)}`
       parts.push(`<a href="../book/explorer.html#${setting}">This setting on the explorer’s ` +

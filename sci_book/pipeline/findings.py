@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, model_names, overall, row
+from sci_book.papers.shared.pages import address
+from sci_book.papers.shared.pages import named as named_section
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, compare, interval, number
@@ -91,7 +93,9 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
         if leads := [finding for finding in of_model if finding.claim.leads]:
             claim_tables.append(claim_table(leads, paper))
         if others := [finding for finding in of_model if not finding.claim.leads]:
-            claim_tables.append(page_of(others, others[0].claim.paper, model).fold())
+            table = page_of(others, others[0].claim.paper, model)
+            table = replace(table, name=f"{table.name}{_of_section(others)}")
+            claim_tables.append(table.fold())
     return claim_tables
 
 
@@ -108,7 +112,7 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
             lines[label] = {**numbers, "verdict": word}
     table = compare(
         pd.DataFrame.from_dict(lines, orient="index"),
-        name=f"claims-{model}",
+        name=f"claims-{model}{_of_section(findings)}",
         caption=f"The claim, part by part: {title}{_unit(findings)}{_counted(lines, findings)}",
         ours=title,
         paper=bool(paper),
@@ -124,7 +128,8 @@ def conclusion(findings: Sequence[Finding]) -> str:
     places = dict.fromkeys(claim.leads for claim in _claims(findings) if claim.leads)
     texts = []
     for place in sorted(places, key=lambda place: place != PAGE):
-        head = "Verdict" if place == PAGE else f"Verdict, {place}"
+        about = named_section(findings[0].claim.page) if place == PAGE else place
+        head = f"Verdict, {about}" if about else "Verdict"
         leads = leading(findings, place)
         claims = _claims(leads)
         alone = len(claims) == 1
@@ -154,7 +159,9 @@ def _reason(finding: Finding) -> str:
         f" Decided by “{finding.part}”: {numbers}, n = {finding.interval.n:,}; "
         f"the claim needs {needs} than {margin_of(finding.claim, finding.claim.scale)}."
     )
-    return f"{said} [Conditions](conditions.html): {finding.unmet}." if finding.unmet else said
+    return (
+        f"{said} [Conditions]({address('conditions')}): {finding.unmet}." if finding.unmet else said
+    )
 
 
 def show_parts(
@@ -269,6 +276,12 @@ def _counted(lines: Iterable[str], findings: Sequence[Finding]) -> str:
     """What n counts, where a paper's claims compare two sets and only one of them is counted."""
     counts = PAPERS[findings[0].claim.paper].counts
     return f"; {counts}" if counts and any(" less " in what for what in lines) else ""
+
+
+def _of_section(findings: Sequence[Finding]) -> str:
+    """What the name of a section's table ends with, since its page may have others of a kind."""
+    page = findings[0].claim.page
+    return f"-{page}" if named_section(page) else ""
 
 
 def _unit(findings: Sequence[Finding]) -> str:

@@ -20,11 +20,11 @@ from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Named, Subject, overall, validation_files
 from sci_book.papers.shared.chapters import subjects as subjects_of
 from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.pages import link
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import INTERVAL, MISSING, VERDICTS, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed, in_words
-from sci_book.pipeline.titles import title_of
 from sci_book.results.records import RecordsError
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import LEVEL, NO_DATA, Interval, verdict
@@ -212,7 +212,7 @@ def wording(findings: Sequence[Finding]) -> str:
     claims = {finding.claim.id: finding.claim for finding in findings}
     lines = [
         f'- <span id="{claim.id}"></span>**{claim.id}** ({claim.place}; '
-        f"[{title_of(claim.page)}]({claim.page}.html)): {in_words(claim)}"
+        f"{link(claim.page)}): {in_words(claim)}"
         for claim in claims.values()
     ]
     return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])

@@ -25,6 +25,7 @@ from sci_book.papers.sci.chapters.headline import seeds
 from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.pages import address, title_of
 from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
@@ -40,7 +41,6 @@ from sci_book.papers.shared.tables import (
 )
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
-from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
@@ -315,8 +315,8 @@ def as_html(all_cells: Sequence[Cell]) -> str:
     for head, line in lines(all_cells):
         probe = head.probe
         title, model = PAPERS[probe.paper].title, name_of(head)
-        attributes = {"page": probe.page, "title": title_of(probe.page), "better": probe.better}
-        attributes |= {"paper": title, "model": model}
+        attributes = {"page": address(probe.page), "title": title_of(probe.page)}
+        attributes |= {"better": probe.better, "paper": title, "model": model}
         if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
             attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"

@@ -16,9 +16,9 @@ from nbformat import NotebookNode
 
 from sci_book.files import read_yaml, write_whole
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.pages import page_of, sections_of, title_of
 from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline.notebooks import write_notebook
-from sci_book.pipeline.titles import title_of
 from sci_book.pipeline.verdicts import SCOREBOARD, load_index
 
 READ_ALL = (SCOREBOARD, "matrix")
@@ -65,7 +65,7 @@ def papers_of(chapter: str) -> frozenset[str]:
     papers = {
         paper
         for paper in PAPERS
-        if any(Path(entry["page"]).name == chapter for entry in load_index(paper))
+        if any(page_of(entry["page"]) == chapter for entry in load_index(paper))
     }
     return frozenset(papers or {OWN})
 
@@ -95,7 +95,9 @@ def lay_out(
         _replace_link(folder / name)
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_whole(folder / name, text.encode())
-    titles = {name: title_of(name, root) for name in (Path(page).name for page in left_out)}
+    stems = [Path(page).name for page in left_out]
+    names = [name for stem in stems for name in (stem, *sections_of(stem, root))]
+    titles = {name: title_of(name, root) for name in names}
     _replace_link(folder / "book")
     for path in (root / "book").iterdir():
         if path.suffix == ".md":
@@ -134,10 +136,11 @@ def without_links(text: str, titles: Mapping[str, str]) -> str:
         return text
     page = rf"(?:[./\w-]*/)?({'|'.join(map(re.escape, titles))})"
     named = rf"{page}(?:\.(?:ipynb|html|md))?(?:#[^\s)\"]*)?"
-    text = re.sub(rf"\{{doc\}}`([^`<]+?)\s*<{page}>`", r"\1", text)
-    text = re.sub(rf"\{{doc\}}`{page}`", lambda match: f"*{titles[match[1]]}*", text)
+    text = re.sub(rf"\{{(?:doc|ref)\}}`([^`<]+?)\s*<{page}>`", r"\1", text)
+    text = re.sub(rf"\{{(?:doc|ref)\}}`{page}`", lambda match: f"*{titles[match[1]]}*", text)
     text = re.sub(rf"\[([^\]\n]*)\]\({named}\)", r"\1", text)
-    text = re.sub(rf"^:link: {page}\n:link-type: doc\n", "", text, flags=re.MULTILINE)  # of a card
+    card = rf"^:link: {page}\n:link-type: (?:doc|ref)\n"
+    text = re.sub(card, "", text, flags=re.MULTILINE)
     return re.sub(rf'<a href="{named}">(.*?)</a>', r"\2", text)
 
 

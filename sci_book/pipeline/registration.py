@@ -18,11 +18,11 @@ import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.files import json_text, read_yaml
+from sci_book.papers.shared.pages import link
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import load_claims
-from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER, ROOT
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
@@ -134,13 +134,13 @@ def unregistered() -> str:
         for path in (ROOT / "notebooks").glob("*.py")
         if path.stem not in known and "**Claim.**" in path.read_text(encoding="utf-8")
     )
-    return ", ".join(f"[{title_of(page)}]({page}.html)" for page in pages)
+    return ", ".join(map(link, pages))
 
 
 def beside(folder: Path = PAPER) -> str:
     """What else is registered, page by page, in Markdown."""
     return "\n".join(
-        f"- [{title_of(page)}]({page}.html). {sentence(folder, name)} "
+        f"- {link(page)}. {sentence(folder, name)} "
         f"{load_registration(folder, name)['subjects'].strip()}"
         for name, page in BESIDE.items()
     )

@@ -15,18 +15,18 @@ from pandas.io.formats.style import Styler
 from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
+from sci_book.papers.shared.pages import PageError, address, link, named, page_of, title_of
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
-from sci_book.pipeline.titles import PageError, title_of
 
 SCOREBOARD = "verdicts"
 """The chapter that shows all of this."""
 OURS = "own"
 """What the book asks for itself: an index like a paper's, apart from theirs."""
 _MANY = {"holds": "hold", "fails": "fail"}
-_VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
+_VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*\n]+?))?: ({'|'.join(VERDICTS)})")
 
 
 def load_index(paper: str) -> list[dict[str, str]]:
@@ -39,12 +39,12 @@ def title_in_index(paper: str) -> str:
     return "Ours, which no paper asks" if paper == OURS else PAPERS[paper].title
 
 
-def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
+def verdict_of(notebook: Path, paper: str, place: str = "", section: str = "") -> str:
     """The verdict that an executed chapter prints; of several, all together.
 
-    A page about several papers prints "**Verdict, <title>: …" for each, and one with a verdict of
-    its own on a table "**Verdict, <place>: …"; one that names neither is about whatever leads
-    there.
+    A page about several papers prints "**Verdict, <title>: …" for each, one with a verdict of its
+    own on a table "**Verdict, <place>: …", and one of several sections "**Verdict, <section>: …"
+    (`pages.named`); one that names none is about whatever leads there.
 
     Raises:
         PageError: the notebook does not exist.
@@ -59,7 +59,7 @@ def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
         for output in cell.get("outputs", [])
     ]
     printed = _VERDICT.findall("\n".join(texts))
-    for name in (place, title_in_index(paper), ""):
+    for name in (place, title_in_index(paper), named(section) if section else "", ""):
         if mine := [word for about, word in printed if about == name]:
             return overall(mine)
     return MISSING
@@ -80,7 +80,8 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
         elif entry["page"].startswith("book/"):
             word = MISSING
         else:
-            word = verdict_of(located(pages) / f"{name}.ipynb", paper, entry["place"])
+            page = located(pages) / f"{page_of(name)}.ipynb"
+            word = verdict_of(page, paper, entry["place"], name)
         claims = _counted([finding.verdict for finding in mine if finding.claim.page == name])
         lines.append({**entry, "verdict": word, "claims": claims or MISSING})
     return pd.DataFrame(lines)
@@ -144,8 +145,7 @@ def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
     counts = _counted(lines["verdict"].tolist())
     named = [
-        f"\n  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html)) "
-        f"**{line.claims.removesuffix('.')}.**"
+        f"\n  - {line.what} ({line.place}: {link(line.page)}) **{line.claims.removesuffix('.')}.**"
         for line in lines[lines["verdict"] == "fails"].itertuples()
     ]
     failed = f" Those that fail:{''.join(named)}" if named else ""
@@ -174,9 +174,7 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
         code = cells[name].str.replace("`(.+?)`", r"<code>\1</code>", regex=True)
         cells[name] = code.str.replace(r"\*([^\s*][^*]*)\*", r"<em>\1</em>", regex=True)
     cells["page"] = [
-        f'<a href="{"../" + page if page.startswith("book/") else page}.html">'
-        f"{escape(title_of(page))}</a>"
-        for page in cells["page"]
+        f'<a href="{address(page)}">{escape(title_of(page))}</a>' for page in cells["page"]
     ]
     heads = {
         "place": "kind" if paper == OURS else "in the paper",
@@ -232,9 +230,9 @@ def sentence(frames: Mapping[str, pd.DataFrame]) -> str:
     words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
         f"{len(frame)} tables, figures and other places of the papers lead to "
-        f"{frame['page'].nunique()} pages. Of the pages' own claims, "
-        f"some pages having several, {words.count('holds')} hold, {words.count('fails')} fail, "
+        f"{frame['page'].nunique()} sections of the book. Of the sections' own claims, "
+        f"some having several, {words.count('holds')} hold, {words.count('fails')} fail, "
         f"{words.count('inconclusive')} are inconclusive and "
         f"{words.count('not comparable')} not comparable; "
-        f"{words.count(MISSING)} pages make no claim."
+        f"{words.count(MISSING)} sections make no claim."
     )

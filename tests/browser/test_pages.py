@@ -12,15 +12,22 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 
+from sci_book.papers.shared.pages import address, places
 from tests.chromium import chromium, watched
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "_build" / "html"
-PAGES = sorted(
+FILES = {
     str(path.relative_to(BOOK))
     for part in ("book", "notebooks")
     for path in (BOOK / part).rglob("*.html")
-)
+}
+LEAD_ON = {
+    f"{'' if name.startswith('book/') else 'notebooks/'}{name}.html": address(name)
+    for name, (page, _) in places().items()
+    if name != page
+}
+PAGES = sorted(FILES - set(LEAD_ON))
 # In the text that MathJax keeps beside its drawing: an error, or in red a command it does not know.
 FAILED_FORMULAS = """async () => {
     if (!window.MathJax) return []
@@ -98,6 +105,15 @@ def test_a_page_reads_well(page, browser):
     found += shown.evaluate(OFF_PAPER)
     shown.close()
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("file", "to"), LEAD_ON.items())
+def test_the_old_address_of_a_section_leads_to_it(file, to):
+    """Followed by hand: a browser opens no second page from disk as fast as a file is read."""
+    page, _, anchor = to.removeprefix("../book/").partition("#")
+    assert f'url={page}#{anchor}"' in (BOOK / file).read_text(encoding="utf-8")
+    target = (BOOK / file).with_name(page).read_text(encoding="utf-8")
+    assert f'id="{anchor}"' in target
 
 
 def test_a_search_names_what_explains_before_what_uses_it(browser):

@@ -1,7 +1,12 @@
 """A table on a page: what it leaves out, and what it says where it has no line."""
 
+import base64
+import io
+import re
+
 import pandas as pd
 
+from sci_book.papers.shared import tables
 from sci_book.papers.shared.tables import MISSING, Table
 
 FRAME = pd.DataFrame(
@@ -29,3 +34,16 @@ def test_a_table_of_nothing_but_dashes_is_shown_as_it_is():
 
 def test_a_table_without_a_line_says_so():
     assert Table("t", FRAME[:0], "What changes")._repr_html_() == "<p>What changes: none.</p>"
+
+
+def test_a_download_holds_every_cell_of_its_tables():
+    frame = pd.DataFrame(
+        {("ours", "x"): ["1.0 [0.5, 1.5]", "2"], ("n", ""): ["3", "4"]}, ["a, b", "c"]
+    )
+    html = tables.download("further", [Table("t", frame, "One"), Table("u", frame[:1], "Two")]).data
+    (coded,) = re.findall(r"base64,([^\"]+)", html)
+    read = pd.read_csv(io.BytesIO(base64.b64decode(coded)), dtype=str)
+    assert 'download="further.csv"' in html and "6 further numbers" in html
+    assert read["table"].tolist() == ["One"] * 4 + ["Two"] * 2
+    assert read.iloc[0].tolist() == ["One", "a, b", "ours x", "1.0 [0.5, 1.5]"]
+    assert read.iloc[3].tolist() == ["One", "c", "n ", "4"]

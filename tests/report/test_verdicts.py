@@ -36,11 +36,11 @@ def finding(page, verdict):
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
     entries = [
-        {"place": "Table 1", "what": "sizes", "page": "table01"},
+        {"place": "Table 1", "what": "sizes", "page": "matrix"},
         {"place": "Equation 1", "what": "TIE", "page": "book/method"},
     ]
     monkeypatch.setattr(verdicts, "load_index", lambda paper: entries)
-    notebook(tmp_path / "table01.ipynb", "**Verdict: fails.** So it is.")
+    notebook(tmp_path / "matrix.ipynb", "**Verdict: fails.** So it is.")
     return tmp_path
 
 
@@ -66,9 +66,17 @@ def test_a_table_may_have_a_verdict_of_its_own_on_a_page_of_several(tmp_path):
     assert found == ["fails", "holds"]
 
 
+def test_a_section_has_the_verdict_that_its_page_prints_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(verdicts, "named", lambda name: f"[Blur: more](#{name})")
+    texts = ("**Verdict, [Blur: more](#blur): fails.** x", "**Verdict, [Errors](#errors): holds.**")
+    page = notebook(tmp_path / "a.ipynb", *texts)
+    assert verdicts.verdict_of(page, "edge", "Table 7", "blur") == "fails"
+    assert verdicts.verdict_of(page, "edge", "Table 7", "other") == MISSING
+
+
 def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
-    ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
-    found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
+    ledger = [finding("matrix", "holds"), finding("matrix", "fails"), finding("other", "holds")]
+    found = verdicts.index("sci", pages, [*ledger, finding("matrix", "not comparable")])
     assert found["verdict"].tolist() == ["fails", MISSING]
     assert found["claims"].tolist() == ["1 holds, 1 fails, 1 not comparable", MISSING]
 
@@ -116,9 +124,9 @@ def test_the_sentence_counts_each_page_once():
     words = ["holds", "holds", "fails", "fails", MISSING]
     frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
     assert verdicts.sentence({"sci": frame[:2], "oric": frame[2:]}) == (
-        "5 tables, figures and other places of the papers lead to 3 pages. Of the pages' own "
-        "claims, some pages having several, 1 hold, 2 fail, 0 are inconclusive and 0 not "
-        "comparable; 1 pages make no claim."
+        "5 tables, figures and other places of the papers lead to 3 sections of the book. Of the "
+        "sections' own claims, some having several, 1 hold, 2 fail, 0 are inconclusive and 0 not "
+        "comparable; 1 sections make no claim."
     )
 
 
@@ -139,8 +147,8 @@ def test_the_claims_of_a_paper_are_counted_and_those_that_fail_are_named():
 
 
 def test_a_page_that_is_missing_is_named(pages):
-    (pages / "table01.ipynb").unlink()
-    with pytest.raises(verdicts.PageError, match=r"table01\.ipynb does not exist"):
+    (pages / "matrix.ipynb").unlink()
+    with pytest.raises(verdicts.PageError, match=r"matrix\.ipynb does not exist"):
         verdicts.index("sci", pages, [])
 
 

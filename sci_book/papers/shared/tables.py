@@ -5,13 +5,15 @@ Two shapes: `compare`, one row a number (paper, ours, their difference, n, inter
 itself as HTML in a page and as aligned plain text elsewhere, so that nbval compares the numbers.
 """
 
+import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from numbers import Real
 
 import pandas as pd
+from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from sci_book.results.statistics import LEVEL
@@ -84,6 +86,31 @@ class Table:
         if not table.folded:
             return html
         return f"<details><summary>{escape(table.caption)}</summary>{html}</details>"
+
+
+def download(name: str, tables: Iterable[Table]) -> HTML:
+    """A link to the numbers of some tables as one CSV file: table, row, column, value.
+
+    The file lies in the page itself, so that a page opened from disk or sent by mail has it.
+    """
+    lines = [
+        {"table": table.caption, "row": " ".join(map(str, _levels(row))),
+         "column": " ".join(map(str, _levels(column))), "value": value}
+        for table in tables
+        for row, cells in zip(table.frame.index, table.frame.to_numpy(), strict=True)
+        for column, value in zip(table.frame.columns, cells, strict=True)
+    ]  # fmt: skip
+    text = pd.DataFrame(lines).to_csv(index=False)
+    coded = base64.b64encode(text.encode()).decode()
+    return HTML(
+        f'<p><a class="download" download="{escape(name)}.csv" '
+        f'href="data:text/csv;charset=utf-8;base64,{coded}">{escape(name)}.csv</a>: '
+        f"{len(lines):,} further numbers of this page, with their intervals.</p>"
+    )
+
+
+def _levels(label: object) -> tuple:
+    return label if isinstance(label, tuple) else (label,)
 
 
 def number(value: Real | None, decimals: int = 2) -> str:

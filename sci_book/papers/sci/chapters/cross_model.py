@@ -25,6 +25,7 @@ from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import PAPER, Subject, gain, row, side
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import INTERVAL, Table, compare, interval, number, with_ends
 from sci_book.results.drbench import split
@@ -72,7 +73,7 @@ def not_asked(subjects: Subjects, verdicts: Iterable[str]) -> str:
     if not left:
         return ""
     reasons = [
-        f"{subject.shown}, which does not meet the [conditions](conditions.html) "
+        f"{subject.shown}, which does not meet the [conditions]({address('conditions')}) "
         f"({gate.of_claim(gate.OF_SCI, {subject.shown: subject.unmet})})"
         for subject in left
     ]
@@ -81,7 +82,7 @@ def not_asked(subjects: Subjects, verdicts: Iterable[str]) -> str:
         f"The claim is not put to {' nor to '.join(reasons)}; its lines stand in the tables below. "
         f"Put to every model shown, the claims of this page would be {words} on each. The rule "
         "that leaves a model out came in one commit with the results of the book’s models, and is "
-        "an [amendment](registration.html)."
+        f"an [amendment]({address('registration')})."
     )
 
 

@@ -15,6 +15,7 @@ from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import Subjects, legend_below, less, paired
 from sci_book.papers.shared.chapters import Subject, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, model_colours
+from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed
 from sci_core.methods import METHODS
@@ -23,7 +24,6 @@ SUBSETS = ("B", "S", "S∖B", "BS", "all")
 OPPONENTS = ("VCD", "base")
 BETA = 0.8  # of every method on all rows, as in the paper (Table 4)
 RIVAL = ("TIE", "BS")  # a method of one dummy picture, told in a sentence
-CONDITIONS = "conditions.html"  # beside the page that says this
 
 
 def effects(subjects: Subjects) -> pd.DataFrame:
@@ -104,9 +104,10 @@ def sentences(frame: pd.DataFrame, subjects: Subjects) -> str:
         "identities, directions, costs."
     )
     if unfit := [subject.shown for subject in subjects if not subject.fit]:
+        at = address("conditions")
         limit = (
             "SCI assumes that a rewording asks the same question and that a dummy picture shows "
-            f"nothing. [That is not shown]({CONDITIONS}) of {' and '.join(unfit)}, so these "
+            f"nothing. [That is not shown]({at}) of {' and '.join(unfit)}, so these "
             "numbers say little about the paper’s claims."
         )
     return "\n".join([*said, f"- **What that does not say.** {limit}"])

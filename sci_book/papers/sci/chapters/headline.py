@@ -21,6 +21,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject, model_names, row, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
@@ -149,7 +150,7 @@ def conclusion(together: pd.DataFrame) -> str:
     said = {
         "the same on all": "every seed has the same verdict",
         "differs": "some seeds are inconclusive where another holds or fails",
-        ONE: "at most one seed can be judged ([conditions](conditions.html))",
+        ONE: f"at most one seed can be judged ([conditions]({address('conditions')}))",
     }
     counts = [f"on {count[word]} {text}" for word, text in said.items() if word in count]
     counts.append(f"{count.get('contradicted') or 'none'} held on one seed and failed on another")

@@ -1,0 +1,84 @@
+"""Where a page or a section of one stands, and what it is called.
+
+A section that other pages link to has a MyST target, `(name)=`, directly above its heading. Its
+name is what claims, the index and the matrix call it, whichever page it stands on.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from sci_book.resources import ROOT
+
+_SECTION = re.compile(r"^(?:# )?\((\w+)\)=\n(?:# )?#+ (.+)$", re.MULTILINE)
+_HEADING = {".md": re.compile(r"^# (.+)$", re.MULTILINE), ".py": re.compile(r"^# # (.+)$", re.M)}
+
+
+class PageError(ValueError):
+    """A page that another one names is missing, or does not say what it concludes."""
+
+
+def page_of(name: str) -> str:
+    """The page, such as `edge_sci` or `book/method`, that is called so or has the section."""
+    return _section(name, ROOT)[0]
+
+
+def title_of(name: str, root: Path = ROOT) -> str:
+    """The first heading of a page, or the heading of a section: links have it for words."""
+    return _section(name, root)[1]
+
+
+def address(name: str) -> str:
+    """Where a page or section is found from a chapter: `edge_sci.html`, `edge_sci.html#blur`."""
+    page, folder = page_of(name), "../" if name.startswith("book/") else ""
+    anchor = "" if page == name else f"#{Path(name).name.replace('_', '-').lower()}"
+    return f"{folder}{page}.html{anchor}"
+
+
+def link(name: str) -> str:
+    """A link to a page or section in Markdown, its title for words."""
+    return f"[{title_of(name)}]({address(name)})"
+
+
+def named(name: str) -> str:
+    """What the page itself calls a section, a link to it; "" for the page as a whole."""
+    page = page_of(name)
+    on_page = address(name).removeprefix(f"{page}.html")
+    return "" if page == name else f"[{title_of(name)}]({on_page})"
+
+
+def sections_of(page: str, root: Path = ROOT) -> list[str]:
+    """The sections of a page by name, in order."""
+    return [name for name, (place, _) in places(root).items() if place == page and name != page]
+
+
+@cache
+def places(root: Path = ROOT) -> dict[str, tuple[str, str]]:
+    """By name of a page or section: its page, and its heading.
+
+    Raises:
+        PageError: two pages or sections have one name.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, place, title in _found(root):
+        if name in found:
+            raise PageError(f"{found[name][0]} and {place} both have a section {name}.")
+        found[name] = place, title
+    return found
+
+
+def _found(root: Path) -> Iterator[tuple[str, str, str]]:
+    for folder, prefix, suffix in (("notebooks", "", ".py"), ("book", "book/", ".md")):
+        for source in sorted((root / folder).glob(f"*{suffix}")):
+            text = source.read_text(encoding="utf-8")
+            page = prefix + source.stem
+            if heading := _HEADING[suffix].search(text):
+                yield page, page, heading[1]
+            yield from ((prefix + name, page, title) for name, title in _SECTION.findall(text))
+
+
+def _section(name: str, root: Path) -> tuple[str, str]:
+    if name not in places(root):
+        raise PageError(f"The index names {name}, and there is no such page or section.")
+    return places(root)[name]
