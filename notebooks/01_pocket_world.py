@@ -12,7 +12,7 @@
 # both languages, and empty pictures, some of them static; never the paper's own sentences, nor its
 # dummies. That stage was revised until pilots were right on a rewording as often as on the
 # original, read nothing in a dummy, and were right about as often as the paper's models
-# ({doc}`conditions`). No method was decoded on a pilot, so nothing there was tuned on how SCI
+# ({ref}`conditions`). No method was decoded on a pilot, so nothing there was tuned on how SCI
 # scores.
 #
 # **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
@@ -163,7 +163,7 @@ figures.show(
 # %% [markdown]
 # Pictures are textured and low in contrast on purpose: on flat, bright drawings the paper's noise
 # hides nothing. Whether a dummy picture still shows something to these models is measured in
-# {doc}`conditions`.
+# {ref}`conditions`.
 #
 # ## What is asked
 #
@@ -221,7 +221,7 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # The two parts of the first two models were not trained in one go. The first part is the model that
 # this book began with, of 21 November 2026 (commit `c18b28d`), whose results were known when the
 # claims were registered. The second came three days later, and was begun twice: the first Qwen2-VL
-# did not meet a condition, and the recipe was changed. {doc}`registration` tells all of it.
+# did not meet a condition, and the recipe was changed. {ref}`registration` tells all of it.
 #
 # A pocket CLIP (`sci train-pocket --arch clip`) tells how well an object goes with a picture; it
 # chooses the objects of {doc}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards

@@ -67,7 +67,7 @@ for subject in subjects:
 # - Nothing is corrected for choosing among so many: the split is by groups of questions, so none is
 #   both chosen by and tested on. The numbers of rows differ from those of other pages, which split
 #   by rows as the paper does.
-# - A loss of half a point over all rows is tolerated. A model that does not meet {doc}`the
+# - A loss of half a point over all rows is tolerated. A model that does not meet {ref}`the
 #   conditions <conditions>` is not judged.
 
 # %% [markdown]

@@ -72,7 +72,7 @@ headline.agreement_table(together, frame.groupby("model")["shown"].first())
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
 #   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
 #   trained in one go; seed 0 goes on from the book's first models, and its first part is of earlier
-#   code ({doc}`registration`).
+#   code ({ref}`registration`).
 
 # %% [markdown]
 # ## Stamp

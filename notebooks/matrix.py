@@ -54,7 +54,7 @@ HTML(matrix.as_html(cells))
 #   interval that it has there.
 # - A dash stands where the records do not settle a method; in place of an interval, where no row
 #   changes or too few questions were asked.
-# - A model that does not meet {doc}`the conditions of SCI <conditions>` is not judged.
+# - A model that does not meet {ref}`the conditions of SCI <conditions>` is not judged.
 # - Cost is counted, not measured: tokens through the language model for a question about a picture
 #   of 320 tokens, black kept, every round read ({doc}`table07_cost`).
 # - `sci matrix --models NAME` prints the same for any model with records.

@@ -96,7 +96,7 @@ own_rules.rounds_table(subjects)
 # - The power of these tests was reckoned for a single one, before; for SCI5-lite none was. As it
 #   was registered, the intervals covered all lines together, and half a point was too little for
 #   this many rows to settle. By its own interval the sentence holds: the rule was amended with that
-#   result at hand ({doc}`registration`).
+#   result at hand ({ref}`registration`).
 # - The rule's answers are replayed from recorded logits; where no decoded method opened its answer,
 #   it is read off the first token.
 # - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds here holds for

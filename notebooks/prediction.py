@@ -74,11 +74,11 @@ prediction.trainings_table(known)
 #   band may be too narrow; every model outside it is news.
 # - The paper's models are no blind test: their numbers were known when this was written.
 # - A claim about SCI may be put to a training whose rewordings ask the same, whose dummies show
-#   nothing and whose base beats a guess ({doc}`conditions`). The further condition, a base as near
+#   nothing and whose base beats a guess ({ref}`conditions`). The further condition, a base as near
 #   the paper's as is allowed, is not met by all; the table names what is not met or undecided.
 #   Every training counts here nevertheless.
 # - Seeds 1 and 2 are trainings of their own; seed 0 of either model goes on from the book's first
-#   models ({doc}`registration`).
+#   models ({ref}`registration`).
 
 # %% [markdown]
 # ## Stamp

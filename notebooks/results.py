@@ -46,7 +46,7 @@ Markdown(f"**Verdict: {chapters.overall(effects.xs(('VCD', 'BS'), level=(1, 2))[
 # claim of one part. On all rows both methods have the constraint that the paper uses there,
 # β = 0.8. TIE, which subtracts what the model says of a noisy picture (noise500), is shown on BS
 # alone. *Not comparable* means that the model does not meet what the claim rests on
-# ({doc}`conditions`). {doc}`why_gains` says where the gain comes from; {doc}`verdicts` has every
+# ({ref}`conditions`). {doc}`why_gains` says where the gain comes from; {doc}`verdicts` has every
 # other sentence of the paper.
 
 # %% tags=["hide-input"]

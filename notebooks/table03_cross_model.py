@@ -2,7 +2,7 @@
 # # Table 3: one model on another's weak rows
 #
 # **Claim.** On the BS rows that one model builds, SCI5 makes another model right more often than
-# its base does, for every pair of models that are fit to be asked ({doc}`conditions`). (BS: where a
+# its base does, for every pair of models that are fit to be asked ({ref}`conditions`). (BS: where a
 # model is biased, B, or sensitive, S.)
 #
 # DRBench is built anew for every model, from that model's own failures. So a gain on it may come

@@ -50,7 +50,7 @@ Markdown(
 
 # %% [markdown]
 # Apart from the papers' claims there are those of two pages of the book's own, which were
-# registered before their results ({doc}`registration`; it names the pages whose claims were not):
+# registered before their results ({ref}`registration`; it names the pages whose claims were not):
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
@@ -115,7 +115,7 @@ for paper in chosen:
 # comparable* elsewhere; a companion's claims are tested on its own records.
 #
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged
-# ({doc}`conditions`). On a model that does not meet what a claim rests on, or of which that is not
+# ({ref}`conditions`). On a model that does not meet what a claim rests on, or of which that is not
 # known, the numbers are shown, and the claim is *not comparable*.
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
@@ -124,7 +124,7 @@ for paper in chosen:
 # companions' files say which of their claims were written down after a result. All were mended
 # after all records of those models, and registered (23 November, 19:10) before the models judged
 # here were finished or had answered a question of today's world. But seed 0 of both, which is
-# judged here, goes on from those first models ({doc}`registration`). `sci claims --json` prints the
+# judged here, goes on from those first models ({ref}`registration`). `sci claims --json` prints the
 # ledger, and the registration.
 
 # %% [markdown]

@@ -116,7 +116,7 @@ for subject in subjects:
 #   picture have been taken out: that favours the base ({doc}`../book/drbench`).
 # - The mix explains a difference in one number, not a cause: a model whose B is small may have a
 #   small B for the reason that makes SCI useless to it. {doc}`dial` turns two causes by hand.
-# - {doc}`conditions` says whether a claim about SCI can be judged on a model at all.
+# - {ref}`conditions` says whether a claim about SCI can be judged on a model at all.
 
 # %% [markdown]
 # ## Stamp

@@ -19,7 +19,7 @@ def on_finished(app, exception):
     """Write the pages that lead on, of the sections whose page is in this book."""
     if exception is not None or app.builder.format != "html":
         return
-    for name, (page, title) in places().items():
+    for name, (page, title, _) in places().items():
         docname = page if page.startswith("book/") else f"notebooks/{page}"
         if name != page and docname in app.env.found_docs:
             to = address(name).removeprefix("../book/")

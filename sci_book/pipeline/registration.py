@@ -18,12 +18,12 @@ import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.files import json_text, read_yaml
-from sci_book.papers.shared.pages import link
-from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.pages import link, places
+from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import load_claims
-from sci_book.resources import PAPER, ROOT
+from sci_book.resources import PAPER
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
 SUBJECTS = "subjects.yaml"
@@ -126,15 +126,11 @@ def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
 
 
 def unregistered() -> str:
-    """The other pages whose claim stands in no registered file for them, as links, in Markdown."""
+    """What claims something that stands in no registered file for it, as links, in Markdown."""
     leading = {claim.page for claim in load_claims(own=True) if claim.leads}
     known = {*leading, *BESIDE.values(), "registration"}
-    pages = sorted(
-        path.stem
-        for path in (ROOT / "notebooks").glob("*.py")
-        if path.stem not in known and "**Claim.**" in path.read_text(encoding="utf-8")
-    )
-    return ", ".join(map(link, pages))
+    claiming = (name for name, place in places().items() if "**Claim.**" in place.text)
+    return ", ".join(map(link, sorted(set(claiming) - known)))
 
 
 def beside(folder: Path = PAPER) -> str:
@@ -207,16 +203,13 @@ def own_numbers_table() -> Table:
     return Table("prose-own-numbers", frame, "Predicates that the paper's own numbers do not meet")
 
 
-def stamp_of(results: str | Path) -> Table:
-    """The provenance of a page that shows the registration."""
+def files(results: str | Path) -> list[Path]:
+    """What a page that shows the registration reads, for its stamp."""
     names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED, SUBJECTS, *BESIDE)
-    data = {"ledger": checksum([PAPER / name for name in names])}
     judged = [_pilot(results, subject) for subject in read_yaml(PAPER / SUBJECTS)]
-    records = {
-        "mended": checksum([located(results) / "ledger" / "mended.json"]),
-        "subjects": checksum(judged),
-    }
-    return provenance(models={}, data=data, records=records)
+    trainings = sorted((located(results) / "trainings").glob("*.json"))
+    mended = located(results) / "ledger" / "mended.json"
+    return [*(PAPER / name for name in names), mended, *judged, *trainings]
 
 
 def _pilot(results: str | Path, subject: Mapping[str, Any]) -> Path:

@@ -24,8 +24,8 @@ FILES = {
 }
 LEAD_ON = {
     f"{'' if name.startswith('book/') else 'notebooks/'}{name}.html": address(name)
-    for name, (page, _) in places().items()
-    if name != page
+    for name, place in places().items()
+    if name != place.page
 }
 PAGES = sorted(FILES - set(LEAD_ON))
 # In the text that MathJax keeps beside its drawing: an error, or in red a command it does not know.

@@ -21,13 +21,15 @@ def book(tmp_path):
 
 
 def test_a_section_is_found_on_its_page(book):
-    assert pages.places(book) == {
+    assert {name: (at.page, at.title) for name, at in pages.places(book).items()} == {
         "stress": ("stress", "Stress"),
         "table07_Blur": ("stress", "Blur: more"),
         "other": ("stress", "Other"),
         "book/api": ("book/api", "Reference"),
         "book/api_data": ("book/api", "Data"),
     }
+    assert pages.places(book)["other"].text == "# (other)=\n# ### Other\n"
+    assert "Blur" not in pages.places(book)["stress"].text
     assert pages.sections_of("stress", book) == ["table07_Blur", "other"]
     assert pages.title_of("other", book) == "Other"
 

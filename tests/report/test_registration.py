@@ -75,7 +75,7 @@ def cited():
 def test_every_commit_that_is_cited_is_in_the_history(history):
     commits = list(cited())
     assert len({commit for _, commit in commits}) > 15
-    assert {"registration.py", "01_pocket_world.py", "conditions.py", "qwen2_vl-0.json"} <= {
+    assert {"trust.py", "01_pocket_world.py", "amendments.yaml", "qwen2_vl-0.json"} <= {
         name for name, _ in commits
     }
     for name, commit in commits:
@@ -144,9 +144,7 @@ def test_a_subject_began_from_what_is_said(subject, history):
 
 
 def test_the_page_tells_of_the_subjects_what_the_files_say():
-    page = " ".join(
-        (ROOT / "notebooks/registration.py").read_text("utf-8").replace("\n#", "").split()
-    )
+    page = " ".join((ROOT / "notebooks/trust.py").read_text("utf-8").replace("\n#", "").split())
     table = registration.subjects_table(RESULTS).frame
     level = {}
     for subject in SUBJECTS:

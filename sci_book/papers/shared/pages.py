@@ -7,7 +7,9 @@ name is what claims, the index and the matrix call it, whichever page it stands 
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from sci_book.resources import ROOT
 
@@ -19,14 +21,22 @@ class PageError(ValueError):
     """A page that another one names is missing, or does not say what it concludes."""
 
 
+class Place(NamedTuple):
+    """The page that a name stands for or on, its heading, and its own text: to the next section."""
+
+    page: str
+    title: str
+    text: str
+
+
 def page_of(name: str) -> str:
     """The page, such as `edge_sci` or `book/method`, that is called so or has the section."""
-    return _section(name, ROOT)[0]
+    return _place(name, ROOT).page
 
 
 def title_of(name: str, root: Path = ROOT) -> str:
     """The first heading of a page, or the heading of a section: links have it for words."""
-    return _section(name, root)[1]
+    return _place(name, root).title
 
 
 def address(name: str) -> str:
@@ -50,35 +60,39 @@ def named(name: str) -> str:
 
 def sections_of(page: str, root: Path = ROOT) -> list[str]:
     """The sections of a page by name, in order."""
-    return [name for name, (place, _) in places(root).items() if place == page and name != page]
+    return [name for name, place in places(root).items() if place.page == page and name != page]
 
 
 @cache
-def places(root: Path = ROOT) -> dict[str, tuple[str, str]]:
-    """By name of a page or section: its page, and its heading.
+def places(root: Path = ROOT) -> dict[str, Place]:
+    """Every page and section by name, a page before its sections.
 
     Raises:
         PageError: two pages or sections have one name.
     """
-    found: dict[str, tuple[str, str]] = {}
-    for name, place, title in _found(root):
+    found: dict[str, Place] = {}
+    for name, place in _found(root):
         if name in found:
-            raise PageError(f"{found[name][0]} and {place} both have a section {name}.")
-        found[name] = place, title
+            raise PageError(f"{found[name].page} and {place.page} both have a section {name}.")
+        found[name] = place
     return found
 
 
-def _found(root: Path) -> Iterator[tuple[str, str, str]]:
+def _found(root: Path) -> Iterator[tuple[str, Place]]:
     for folder, prefix, suffix in (("notebooks", "", ".py"), ("book", "book/", ".md")):
         for source in sorted((root / folder).glob(f"*{suffix}")):
             text = source.read_text(encoding="utf-8")
             page = prefix + source.stem
+            sections = list(_SECTION.finditer(text))
+            ends = [0, *(match.start() for match in sections), len(text)]
+            own = [text[start:end] for start, end in pairwise(ends)]
             if heading := _HEADING[suffix].search(text):
-                yield page, page, heading[1]
-            yield from ((prefix + name, page, title) for name, title in _SECTION.findall(text))
+                yield page, Place(page, heading[1], own[0])
+            for match, words in zip(sections, own[1:], strict=True):
+                yield prefix + match[1], Place(page, match[2], words)
 
 
-def _section(name: str, root: Path) -> tuple[str, str]:
+def _place(name: str, root: Path) -> Place:
     if name not in places(root):
         raise PageError(f"The index names {name}, and there is no such page or section.")
     return places(root)[name]

@@ -6,7 +6,7 @@ Every seed is a model of its own with records of the same rows: those of the boo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,10 +161,10 @@ def conclusion(together: pd.DataFrame) -> str:
     )
 
 
-def stamp_of(by_seed: Mapping[int, Subjects]) -> Table:
-    """The provenance of all seeds."""
+def stamp_of(by_seed: Mapping[int, Subjects], beside: Iterable[Path] = ()) -> Table:
+    """The provenance of all seeds, and of these files beside their records."""
     named = [replace(run, name=f"{run.name} seed {seed}") for seed, run in trainings(by_seed)]
-    return chapters.stamp_of(named)
+    return chapters.stamp_of(named, beside)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
