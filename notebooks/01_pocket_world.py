@@ -216,7 +216,7 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # of size: does a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what
 # does scale do to blur ({doc}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
 # two, with seeds 1 and 2, the records alone ship, for
-# {doc}`the claims on several seeds <headline_seeds>`.
+# {ref}`the claims on several seeds <headline_seeds>`.
 #
 # The two parts of the first two models were not trained in one go. The first part is the model that
 # this book began with, of 21 November 2026 (commit `c18b28d`), whose results were known when the

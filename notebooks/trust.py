@@ -262,7 +262,7 @@ registration.own_numbers_table().fold()
 #   that was trained to meet them had been judged.
 # - Seeds 1 and 2 are trainings of their own. Seed 0 goes on from the first models, and the length
 #   of that recipe was found on their weights, by these conditions ({ref}`registration`).
-#   {doc}`headline_seeds` puts the headline claims to each seed.
+#   {ref}`headline_seeds` puts the headline claims to each seed.
 
 # %% [markdown]
 # ## Stamp

@@ -115,7 +115,7 @@ for subject in subjects:
 # - S∖B was selected on the base's errors, since the rows where the base is wrong as without the
 #   picture have been taken out: that favours the base ({doc}`../book/drbench`).
 # - The mix explains a difference in one number, not a cause: a model whose B is small may have a
-#   small B for the reason that makes SCI useless to it. {doc}`dial` turns two causes by hand.
+#   small B for the reason that makes SCI useless to it. {ref}`dial` turns two causes by hand.
 # - {ref}`conditions` says whether a claim about SCI can be judged on a model at all.
 
 # %% [markdown]

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sci_book.papers.shared.pages import places, sections_of
 from sci_book.pipeline.notebooks import (
     ChapterError,
     NotebookError,
@@ -103,10 +104,13 @@ def test_parameters_are_few_and_typed_and_name_no_place_relative_to_the_notebook
 
 
 @chapters
-def test_begins_with_a_title_and_one_claim(source):
+def test_begins_with_a_title_and_states_a_claim(source):
+    """In its first cell; a page of several sections in each of them."""
     first = read_source(source).cells[0]
     assert first.cell_type == "markdown" and first.source.startswith("# ")
-    assert "**Claim" in first.source, "the first cell states one falsifiable claim: **Claim.** …"
+    own = [places()[name].text for name in sections_of(source.stem)]
+    assert "**Claim" in first.source or own, "a page states what could be false: **Claim.** …"
+    assert "**Claim" in first.source or all("**Claim" in text for text in own)
 
 
 @chapters

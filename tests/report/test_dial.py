@@ -114,7 +114,7 @@ def test_from_this_skew_on_the_prior_that_sci5_keeps_is_nearer(kept, said):
     sci5, right = 0.2 / 2.2, np.log(3)
     prior = 2 * right / (kept + sci5)  # half way between, the two are as far from the right one
     assert 1 / (1 + np.exp(right - prior)) == pytest.approx(said, abs=0.005)
-    page = (resources.NOTEBOOKS / "dial.py").read_text(encoding="utf-8")
+    page = (resources.NOTEBOOKS / "when_it_helps.py").read_text(encoding="utf-8")
     assert f"{said} on" in page or f"{said}$ on" in page
 
 

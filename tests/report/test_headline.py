@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.sci.chapters import headline
+from sci_book.papers.shared.pages import named
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.results.records import read_records, write_records
 from sci_book.results.statistics import difference
@@ -89,8 +90,8 @@ def test_a_verdict_depends_on_the_seed_only_where_seeds_contradict(words, togeth
     found = counted(*words)
     assert found["together"].tolist() == [together]
     assert found[list(VERDICTS)].sum(axis=1).tolist() == [len(words)]
-    said = headline.conclusion(found)
-    assert said.startswith(f"**Verdict: {verdict}.** Of 1 headline claims (each model's its own), ")
+    said, head = headline.conclusion(found), f"**Verdict, {named('headline_seeds')}"
+    assert said.startswith(f"{head}: {verdict}.** Of 1 headline claims (each model's its own), ")
     phrases = {
         "the same on all": "on 1 every seed has the same verdict",
         "differs": "on 1 some seeds are inconclusive",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -11,13 +10,12 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.chapters.shapes import legend_below, points
-from sci_book.papers.sci.dial import KNOWN, PARTS, Training
+from sci_book.papers.sci.dial import KNOWN, PARTS
 from sci_book.papers.shared.chapters import overall
 from sci_book.papers.shared.figures import WIDTH, colour
-from sci_book.papers.shared.stamp import checksum, provenance
+from sci_book.papers.shared.pages import named
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, with_ends
-from sci_book.results.records import Records
 from sci_book.results.statistics import slope
 
 SHOWN = ("VCD", "SCI5")
@@ -61,7 +59,8 @@ def answer(outcomes: pd.DataFrame, frame: pd.DataFrame, samples: dial.Samples) -
         mean = dial_predictions.mean("SCI5 − base, all", samples, [setting])
         ends.append(f"{points(mean)} at a skew of {skew:g}")
     return (
-        f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions {counted}. "
+        f"**Verdict, {named('dial')}: {overall(outcomes['verdict'])}.** Of {len(outcomes)} "
+        f"predictions {counted}. "
         f"Over all rows SCI5 changes the base by {' and by '.join(ends)}, in points."
         + ("\n\nThose that do not hold, in shares of 1:\n" + "".join(rest) if rest else "")
     )
@@ -163,13 +162,3 @@ def trainings_table(frame: pd.DataFrame) -> Table:
     cells.index = [f"{line.setting}, seed {line.seed}" for line in frame.itertuples()]
     caption = "Every training on the fixed rows: inputs alone in %, gains in points"
     return Table("dial-trainings", cells, caption).fold()
-
-
-def stamp_of(records: Mapping[Training, Records], paths: list) -> Table:
-    """The provenance of the page: every training's revision, and the checksum of all records."""
-    first = next(iter(records.values()))
-    return provenance(
-        models={each.name: of.stamp["revision"][:16] for each, of in records.items()},
-        data={name: text[:16] for name, text in first.stamp["datasets"].items()},
-        records={"dial": checksum(paths)},
-    )

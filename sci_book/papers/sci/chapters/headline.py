@@ -21,7 +21,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject, model_names, row, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
-from sci_book.papers.shared.pages import address
+from sci_book.papers.shared.pages import address, named
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
@@ -155,9 +155,9 @@ def conclusion(together: pd.DataFrame) -> str:
     counts = [f"on {count[word]} {text}" for word, text in said.items() if word in count]
     counts.append(f"{count.get('contradicted') or 'none'} held on one seed and failed on another")
     return (
-        f"**Verdict: {verdict}.** Of {len(together)} headline claims (each model's its own), "
-        f"{'; '.join(counts)}. Only a claim that holds on one seed and fails on another would "
-        "refute this page's."
+        f"**Verdict, {named('headline_seeds')}: {verdict}.** Of {len(together)} headline claims "
+        f"(each model's its own), {'; '.join(counts)}. Only a claim that holds on one seed and "
+        "fails on another would refute this page's."
     )
 
 
