@@ -24,15 +24,12 @@ tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the mor
 from dataclasses import replace
 from itertools import product
 
-import matplotlib.pyplot as plt
-import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book import accuracy_table
-from sci_book.methods import COMPARED, colour
+from sci_book.methods import COMPARED
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.sci.chapters.shapes import legend_below
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
 from sci_core.methods import METHODS
 
@@ -54,61 +51,27 @@ Markdown(ledger.conclusion(findings))
 
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
-constants = {"beta": beta, "tau2": tau2}
-less_base = {}
-for model, subset, name in product(subjects, SUBSETS, COMPARED):
-    rows = model.sets(quantifier, split_by)[subset].to_numpy()
-    gap = model.right(replace(METHODS[name], **constants)) - model.right("base")
-    found = model.difference(gap, rows).times(100)
-    less_base[model.shown, subset, name] = {
-        "points": found.estimate, "low": found.low, "high": found.high, "n": found.n,
-        "paper": drbench_tables.paper_gap(model, name, "base", subset),
-    }  # fmt: skip
-less_base = pd.DataFrame.from_dict(less_base, orient="index")
-less_base.index.names = ["model", "subset", "method"]
-less_base = less_base.sort_index()
+
+
+def less_base():
+    """Every method less the base, a line a model, subset and method."""
+    for model, subset, name in product(subjects, SUBSETS, COMPARED):
+        method = replace(METHODS[name], beta=beta, tau2=tau2)
+        yield frame.line(
+            model,
+            lambda training, method=method: training.right(method) - training.right("base"),
+            lambda training, subset=subset: training.sets(quantifier, split_by)[subset],
+            subset=subset,
+            method=name,
+            paper=drbench_tables.paper_gap(model, name, "base", subset),
+        )
+
+
+changes = frame.measured(less_base())
 
 # %%
-others = {}  # what further trainings give; their records hold answers alone, at the presets
-for model, subset, name in product(subjects, SUBSETS, COMPARED):
-    for seed, training in enumerate(model.trainings[1:], 1):
-        if all(getattr(METHODS[name], key) == value for key, value in constants.items()):
-            rows = training.sets(quantifier, split_by)[subset].to_numpy()
-            gap = training.right(METHODS[name]) - training.right("base")
-            others[model.shown, subset, name, seed] = 100 * gap[rows].mean()
-
-
-# %% tags=["hide-input"]
-def draw(panel, part, dots):
-    """One model and subset: a line a method, ours with its interval, the paper's as a diamond."""
-    places, shades = range(len(part)), [colour(name) for name in part.index]
-    panel.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
-    panel.scatter(part["points"], places, c=shades, s=40, zorder=3, label="here")
-    panel.plot(part["paper"], places, "D", mfc="white", mec="#111827", ms=6, label="paper")
-    faint = [(dot, place) for place, name in enumerate(part.index) for dot in dots[name]]
-    panel.scatter(*zip(*faint, strict=True), c="#9ca3af", s=14) if faint else None
-    panel.axvline(0, color="#111827", linewidth=0.8)
-    panel.set_yticks(places, list(part.index))
-    panel.tick_params(labelsize=9, labelbottom=True)
-    panel.grid(axis="y", visible=False)
-
-
-figure, axes = plt.subplots(
-    len(subjects), len(SUBSETS), figsize=(figures.WIDTH, 0.5 + 2 * len(subjects)),
-    squeeze=False, sharex="col", sharey=True,
-)  # fmt: skip
-for (down, model), (across, subset) in product(enumerate(subjects), enumerate(SUBSETS)):
-    part = less_base.loc[model.shown, subset].loc[list(COMPARED)]
-    dots = {name: [v for key, v in others.items() if key[:3] == (model.shown, subset, name)]
-            for name in part.index}  # fmt: skip
-    draw(axes[down, across], part, dots)
-    axes[down, across].set_title(f"{subset}, n = {part['n'].iloc[0]:,.0f}", fontsize=10)
-    axes[down, 0].set_ylabel(model.shown)
-    axes[-1, across].set_xlabel("less the base, points", fontsize=9)
-axes[0, 0].invert_yaxis()
-legend_below(figure, axes[0, :1])
 figures.show(
-    figure,
+    frame.dots(changes, ("model", "subset"), "method", xlabel="less the base, points"),
     "What each method changes on each subset, here (full; grey: other trainings) and in the paper "
     "(open): to the left of the line it is less often right than the base. On B nothing can be "
     "lost.",
@@ -117,14 +80,13 @@ figures.show(
 )
 
 # %%
-ends = less_base[["points", "low", "high"]].to_numpy()
-cells = pd.DataFrame(
-    {"paper": less_base["paper"].map(tables.number), "here": [tables.with_ends(*e) for e in ends]}
+frame.table(
+    changes,
+    rows=("model", "method"),
+    columns=("subset",),
+    name="less-base",
+    caption=f"Each method less the base, points, {tables.INTERVAL}s",
 )
-wide = cells.unstack("subset").swaplevel(axis=1)[[*product(SUBSETS, ("paper", "here"))]]
-wide = wide.loc[[*product((model.shown for model in subjects), COMPARED)]]
-wide.index = [f"{model}: {name}" for model, name in wide.index]
-tables.Table("less-base", wide, f"Each method less the base, points, {tables.INTERVAL}s")
 
 # %% [markdown]
 # ## Records
@@ -137,6 +99,7 @@ tables.Table("less-base", wide, f"Each method less the base, points, {tables.INT
 
 # %% tags=["hide-input"]
 sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+constants = {"beta": beta, "tau2": tau2}
 right = {subject.name: drbench_tables.outcomes(subject, **constants) for subject in subjects}
 subsets = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
 accuracies = {

@@ -7,6 +7,7 @@ far each group moves it; no draw is needed, and no digit moves.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,6 +41,7 @@ class Interval(NamedTuple):
         n: rows, in `clusters` groups; over trainings the mean number of rows.
         error: standard error; 0 where all groups are alike, NaN where the ends come of none.
         freedom: its degrees of freedom.
+        key: of the quantity on its rows, whatever unit it is shown in: a hash of what was measured.
     """
 
     estimate: float
@@ -49,6 +51,7 @@ class Interval(NamedTuple):
     clusters: int
     error: float = np.nan
     freedom: float = np.nan
+    key: str = ""
 
     def times(self, factor: Real) -> Interval:
         """The same in another unit, such as 100 for percent and points."""
@@ -110,7 +113,7 @@ def measure(
         moved = _moved(sums, statistic) if smooth else _drawn(sums, statistic)
     rows = round(np.mean([columns.shape[1] for columns, _ in trainings]))
     estimate = float(each.mean())
-    bare = Interval(estimate, np.nan, np.nan, rows, groups)
+    bare = Interval(estimate, np.nan, np.nan, rows, groups, key=_key(sums, statistic, span))
     if np.isnan(estimate) or groups < 2 or 1 < len(each) < FEWEST:
         return bare
     questions = float(moved @ moved) * groups / (groups - 1)
@@ -178,6 +181,14 @@ def _by_group(
     ends = np.cumsum([len(clusters) for _, clusters in trainings])[:-1]
     tables = zip(trainings, np.split(codes, ends), strict=True)
     return [_group_sums(columns, mine, len(names)) for (columns, _), mine in tables], len(names)
+
+
+def _key(sums: Sequence[np.ndarray], statistic: Statistic, span: object) -> str:
+    """The same for the same sums by group and the same function of them."""
+    made = hashlib.blake2s(f"{statistic.__module__}.{statistic.__qualname__} {span}".encode())
+    for table in sums:
+        made.update(np.ascontiguousarray(table))
+    return made.hexdigest()[:12]
 
 
 def _moved(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:

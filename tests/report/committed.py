@@ -4,6 +4,8 @@ import nbformat
 
 from sci_book.resources import ROOT
 
+PAGES = sorted(path.stem for path in (ROOT / "notebooks").glob("*.py"))
+
 
 def outputs(page):
     """What the cells of a page put out, each by its kind."""

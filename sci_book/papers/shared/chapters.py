@@ -381,6 +381,7 @@ def row(
         "high": shown.high,
         "verdict": word,
         "p alone": statistic.p(),
+        "key": statistic.key,
     }
 
 

@@ -16,13 +16,28 @@ import pandas as pd
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
-from sci_book.results.statistics import LEVEL
+from sci_book.results.statistics import LEVEL, Interval
 
 MISSING = "—"
 INTERVAL = f"{100 * LEVEL:g} % interval"
 VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
 LESS_PAPER = "ours − paper"
 COMPARE_COLUMNS = ("paper", "reproduced", "n", "low", "high", "verdict")
+
+
+class Ends(str):
+    """An interval as text, with the `key` of its number (`Interval.key`), which a page's HTML has.
+
+    So it can be held over all pages that one number has one interval.
+    """
+
+    key: str
+
+    def __new__(cls, text: str, key: str) -> "Ends":
+        """`text`, marked with the number's key."""
+        made = super().__new__(cls, text)
+        made.key = key
+        return made
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,8 @@ class Table:
         if not len(table.frame):
             return f"<p>{escape(table.caption)}: none.</p>"
         classes = table.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
-        classes = classes.where(table.frame.isin(VERDICTS), "")
+        keys = table.frame.map(lambda text: f"key-{text.key}" if getattr(text, "key", "") else "")
+        classes = classes.where(table.frame.isin(VERDICTS), keys)
         if table.doubts is not None:
             classes = classes.mask(table.doubts.ne(""), "in-question")
         unnamed = table.frame.rename_axis(index=None)  # a name would take a header row of its own
@@ -132,20 +148,28 @@ def p_value(value: Real | None) -> str:
     return number(value, 4) if value is None or pd.isna(value) or value >= 1e-4 else "< 0.0001"
 
 
-def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
-    """`[low, high]`, or a dash where either end is missing."""
+def interval(low: Real | None, high: Real | None, decimals: int = 2, key: str = "") -> str:
+    """`[low, high]` of the number that has the key, or a dash where either end is missing."""
     ends = number(low, decimals), number(high, decimals)
-    return MISSING if MISSING in ends else f"[{ends[0]}, {ends[1]}]"
+    return MISSING if MISSING in ends else Ends(f"[{ends[0]}, {ends[1]}]", key)
 
 
-def with_ends(value: Real | None, low: Real | None, high: Real | None, decimals: int = 2) -> str:
+def with_ends(
+    value: Real | None, low: Real | None, high: Real | None, decimals: int = 2, key: str = ""
+) -> str:
     """A number and its interval, `12.34 [11.00, 13.68]`."""
-    return f"{number(value, decimals)} {interval(low, high, decimals)}"
+    return Ends(f"{number(value, decimals)} {interval(low, high, decimals)}", key)
+
+
+def shown(found: Interval, scale: float = 100.0, decimals: int = 2) -> str:
+    """A number with its interval in percent or points, `12.34 [11.00, 13.68]`; of no row a dash."""
+    estimate, low, high, *_ = found.times(scale)
+    return with_ends(estimate, low, high, decimals, found.key) if found.n else MISSING
 
 
 def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     """Rows of `chapters.row` by name as the frame `compare` takes, also of no row."""
-    columns = [*COMPARE_COLUMNS, "p alone", *more]
+    columns = [*COMPARE_COLUMNS, "p alone", "key", *more]
     return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
 
 
@@ -180,19 +204,20 @@ def compare(
     if unknown:
         raise ValueError(f"{sorted(unknown)} are no verdicts; expected one of {VERDICTS}")
     delta = (frame["reproduced"] - frame["paper"]).astype(float)
+    keys = frame["key"] if "key" in frame else [""] * len(frame)
     columns = {
         "paper": [number(value, decimals) for value in frame["paper"]],
         ours: [number(value, decimals) for value in frame["reproduced"]],
         LESS_PAPER: [signed(value, decimals) for value in delta],
         "n": [number(value, 0) for value in frame["n"]],
         INTERVAL: [
-            interval(low, high, decimals)
-            for low, high in zip(frame["low"], frame["high"], strict=True)
+            interval(low, high, decimals, key)
+            for low, high, key in zip(frame["low"], frame["high"], keys, strict=True)
         ],
         **({"p (Holm)": [p_value(p) for p in frame["p"]]} if "p" in frame else {}),
         "verdict": frame["verdict"].fillna(MISSING).tolist(),
     }
-    cells = pd.DataFrame(columns, index=frame.index)
+    cells = pd.DataFrame(columns, index=frame.index, dtype=object)  # str would drop the keys
     return Table(name, cells if paper else cells.drop(columns=["paper", LESS_PAPER]), caption)
 
 
@@ -235,6 +260,8 @@ def plain(
 
 
 def _cell(value: object, decimals: int) -> str:
+    if isinstance(value, str):
+        return value
     if pd.api.types.is_float(value) or value is None or value is pd.NA:
         return number(value, decimals)
     return str(value)

@@ -13,11 +13,9 @@ from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.tables import (
     INTERVAL,
-    MISSING,
     Table,
     interval,
     side_by_side,
-    with_ends,
 )
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
@@ -66,15 +64,14 @@ def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
 
 def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
     """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
-    pairs = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], strict=True)
-    return [interval(low, high) for low, high in pairs]
+    keys = lines["key"] if "key" in lines and not prefix else [""] * len(lines)
+    of_lines = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], keys, strict=True)
+    return [interval(low, high, key=key) for low, high, key in of_lines]
 
 
 def points(share: Interval, decimals: int = 2) -> str:
     """A share and its interval in percent or points, `12.34 [11.00, 13.68]`; a dash of no row."""
-    if not share.n:
-        return MISSING
-    return with_ends(*share.times(100)[:3], decimals)
+    return shown(share, decimals=decimals)
 
 
 def counts(n: Mapping[str, int] | pd.Series) -> str:

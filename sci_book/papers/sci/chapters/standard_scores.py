@@ -8,26 +8,20 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
-from sci_book.papers.sci.chapters.shapes import Subjects, points
-from sci_book.papers.sci.chapters.standard_sets import Runs, column_of, ends
+from sci_book.papers.sci.chapters.standard_sets import column_of
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.tables import Table, signed
 from sci_book.results.drbench import split
 from sci_book.results.statistics import (
     Interval,
     difference,
     of_sums,
     share,
-    verdict,
 )
 
-COMPARED = ("SCI5", "VCD")
 _SCORE = "MME score"
 
 
@@ -50,51 +44,6 @@ def scores(
             groups = values.index.get_level_values("group").to_numpy(dtype=object)
             intervals[name] = (difference if others else share)(values, groups)
     return intervals
-
-
-def score_tables(subject: Subject, runs: Runs, methods: Sequence[str]) -> list[Table]:
-    """The scores of some methods with intervals, a table a benchmark."""
-    lines = pd.DataFrame.from_dict(
-        {name: scores(subject, runs[name].right) for name in methods}, orient="index"
-    )
-    cells = lines.map(points)
-    cells.columns = [f"{head} (n = {column.iloc[0].n:,})" for head, column in lines.items()]
-    parts = {part: cells.loc[:, [part in head for head in lines]] for part in _CAPTIONS}
-    return [
-        Table(f"{subject.name}-{part}", frame, f"{_CAPTIONS[part]}; {subject.shown}")
-        for part, frame in parts.items()
-        if len(frame.columns)
-    ]
-
-
-def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
-    """SCI5, and VCD, less the base in every score, a table a model.
-
-    Claimed is that SCI5 gains.
-    """
-    tables = []
-    for subject in subjects:
-        mine, cells = runs[subject.name], {}
-        for name in COMPARED:
-            gaps = scores(subject, mine[name].right, mine["base"].right)
-            here, top = gaps.values(), f"{name} − base"
-            cells["", "n"] = [f"{gap.n:,}" for gap in here]
-            cells[top, "points"] = [signed(100 * gap.estimate) for gap in here]
-            cells[top, "interval"] = [ends(gap) for gap in here]
-            if name == "SCI5":
-                words = [verdict(gap) if subject.fit else "not comparable" for gap in here]
-                cells[top, "verdict"] = words
-        caption = f"{subject.shown}: gains in the data sets' own scores"
-        frame = pd.DataFrame(cells, index=list(gaps))
-        tables.append(Table(f"{subject.name}-score-gains", frame, caption))
-    return tables
-
-
-_CAPTIONS = {
-    "circular": "Circular accuracy in %, n questions with rotations",
-    "MME": "MME: acc and acc+ in %, score in points; n questions, pictures, pictures",
-    "ViLP": "ViLP in %, n rows; Prior: first pictures, which the prior suits; Score: the others",
-}
 
 
 def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.DataFrame]:

@@ -1,0 +1,204 @@
+"""The one frame: a measure is lines, each with its own interval; a table and a picture of them.
+
+A page says in sight what it measures: `line` takes a model, the values of its rows and which rows.
+Every training of the model that has the answers is asked, on its own rows. Of `FEWEST` trainings
+and more the estimate is their mean, with an interval over trainings and questions. Of fewer it is
+that of the shipped one with its interval from questions, and the others are dots beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from numbers import Real
+from typing import Any, Protocol, runtime_checkable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
+from sci_book.results.stamps import NotRecorded
+from sci_book.results.statistics import FEWEST, NO_DATA, Interval, measure, ratio, verdict
+
+Values = Callable[[Any], np.ndarray]
+"""Of a training, one number a row of its records; NaN where there is none."""
+Rows = Callable[[Any], np.ndarray | pd.Series]
+"""Of a training, which rows of its records: a mask."""
+OTHER = "#9ca3af"  # of a training beside the shipped one
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """A model with its answers, of every training of its recipe, itself the first: `Subject`."""
+
+    shown: str
+
+    @property
+    def trainings(self) -> list[Any]: ...
+
+    @property
+    def groups(self) -> np.ndarray: ...
+
+
+def line(
+    model: Trained,
+    values: Values,
+    rows: Rows,
+    span: tuple[float, float] = (-1.0, 1.0),
+    **keys: Any,
+) -> dict[str, Any]:
+    """A mean over some rows of a model, by `keys` such as subset and method; see `measured`.
+
+    A key `claim`, "greater" or "less", is the side of zero that is claimed.
+    """
+    trainings = []
+    for training in model.trainings:
+        try:
+            found = values(training)
+        except NotRecorded:  # a further training's records hold answers of the presets alone
+            if training is model:
+                raise
+            continue
+        kept = np.asarray(rows(training), dtype=bool) & np.isfinite(found)
+        trainings.append((np.stack([found[kept], np.ones(kept.sum())]), training.groups[kept]))
+    return {"model": model.shown, **keys, "trainings": trainings, "span": span}
+
+
+def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """Every line with its estimate in percent or points, a row each.
+
+    Columns: the lines' keys; `estimate`, `low`, `high`, `n`; `key` of the number; and `others`, the
+    estimates of the trainings that the estimate is not of. `verdict` where something is claimed:
+    whether the interval lies on that side, conditions aside.
+    """
+    tidy = []
+    for made in lines:
+        trainings, span = made.pop("trainings"), made.pop("span")
+        found, others = _over(trainings, span)
+        shown = found.times(100)
+        tidy.append(
+            {
+                **made,
+                "estimate": shown.estimate,
+                "low": shown.low,
+                "high": shown.high,
+                "n": found.n,
+                "key": found.key,
+                "others": tuple(100 * other for other in others),
+                **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
+            }
+        )
+    return pd.DataFrame(tidy)
+
+
+def _over(trainings: Sequence, span: tuple[float, float]) -> tuple[Interval, list[float]]:
+    if not trainings:
+        return NO_DATA, []
+    if len(trainings) >= FEWEST:
+        return measure(trainings, ratio, span=span), []
+    others = [measure([other], ratio, span=span).estimate for other in trainings[1:]]
+    return measure(trainings[:1], ratio, span=span), others
+
+
+def table(
+    tidy: pd.DataFrame,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    name: str,
+    caption: str,
+    show: Sequence[str] = ("paper", "here"),
+) -> Table:
+    """`measured` as a page shows it: `rows` down, `columns` across, and in each what `show` names.
+
+    Args:
+        show: "here" is the number with its interval, "points" the number, "interval", "n"; any
+            other name is a column of `tidy`, a number or text.
+    """
+    cells: dict[tuple[str, ...], dict[str, str]] = {}
+    for at in tidy.to_dict("records"):
+        across, down = (tuple(at[key] for key in keys) for keys in (columns, rows))
+        for head in show:
+            text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
+            cells.setdefault((*across, head), {})[": ".join(down)] = text
+    wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
+    if not columns:
+        wide.columns = list(show)
+    return Table(name, wide, caption)
+
+
+def _here(at: Mapping[str, Any]) -> str:
+    if not at["n"]:
+        return MISSING
+    return with_ends(at["estimate"], at["low"], at["high"], key=at["key"])
+
+
+def _plain(value: Real | str) -> str:
+    return value if isinstance(value, str) else number(value)
+
+
+_CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "here": _here,
+    "points": lambda at: number(at["estimate"]),
+    "interval": lambda at: interval(at["low"], at["high"], key=at["key"]),
+    "n": lambda at: number(at["n"], 0),
+}
+
+
+def dots(
+    tidy: pd.DataFrame,
+    panels: tuple[str, str],
+    lines: str,
+    *,
+    xlabel: str,
+    coloured: str | None = None,
+) -> Figure:
+    """A grid of panels, a line each: ours with its interval, other trainings, the paper's.
+
+    Args:
+        panels: the keys that panels down and panels across stand for.
+        lines: the key that names a line of a panel.
+        coloured: the key that has the colour, a method or subset; by default the lines'.
+    """
+    down, across = (list(dict.fromkeys(tidy[key])) for key in panels)
+    names = list(dict.fromkeys(tidy[lines]))
+    figure, axes = plt.subplots(
+        len(down), len(across), figsize=(WIDTH, 0.5 + (0.5 + 0.25 * len(names)) * len(down)),
+        squeeze=False, sharex="col", sharey=True,
+    )  # fmt: skip
+    for (i, one), (j, other) in product(enumerate(down), enumerate(across)):
+        part = tidy[(tidy[panels[0]] == one) & (tidy[panels[1]] == other)].set_index(lines)
+        shades = [colour(other if coloured == panels[1] else name) for name in names]
+        _panel(axes[i, j], part.reindex(names), shades)
+        axes[i, j].set_title(f"{other}, n = {part['n'].max():,.0f}", fontsize=10)
+        axes[i, 0].set_ylabel(one)
+        axes[-1, j].set_xlabel(xlabel, fontsize=9)
+    axes[0, 0].invert_yaxis()
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
+    places = range(len(part))
+    ax.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
+    ax.scatter(part["estimate"], places, c=shades, s=40, zorder=3, label="here")
+    if "paper" in part:
+        ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=6, label="paper")
+    faint = [(dot, at) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
+             for dot in dots]  # fmt: skip
+    if faint:
+        ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label="other trainings")
+    ax.axvline(0, color=INK, linewidth=0.8)
+    ax.set_yticks(places, list(part.index))
+    ax.tick_params(labelsize=9, labelbottom=True)
+    ax.grid(axis="y", visible=False)
+
+
+def _legend(figure: Figure, ax: Axes) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

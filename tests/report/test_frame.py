@@ -1,0 +1,119 @@
+"""One frame: lines with their own intervals, over trainings; and one interval a number."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from sci_book.papers.shared import frame, tables
+from sci_book.results.stamps import NotRecorded
+from sci_book.results.statistics import difference, measure, ratio
+from tests.report.committed import PAGES, shown
+
+
+@dataclass(eq=False)
+class Model:
+    """A training with values of its own, on rows of its own."""
+
+    values: np.ndarray
+    shown: str = "pocket X"
+    trainings: list = field(default_factory=list)
+
+    @property
+    def groups(self):
+        return np.array([f"g{place // 2}" for place in range(len(self.values))], dtype=object)
+
+
+def trained(count, seed=0):
+    generator = np.random.default_rng(seed)
+    made = [Model(generator.choice([-1.0, 0.0, 1.0, np.nan], 60)) for _ in range(count)]
+    made[0].trainings = made
+    return made[0]
+
+
+def values_of(training):
+    return training.values
+
+
+def rows_of(training):
+    return np.arange(len(training.values)) < 50
+
+
+def columns(training):
+    kept = rows_of(training) & np.isfinite(training.values)
+    return np.stack([training.values[kept], np.ones(kept.sum())]), training.groups[kept]
+
+
+def test_of_few_trainings_the_estimate_is_the_first_ones_and_the_others_are_dots():
+    model = trained(3)
+    (made,) = frame.measured([frame.line(model, values_of, rows_of, subset="B")]).to_dict("records")
+    (first, clusters), *others = map(columns, model.trainings)
+    expected = difference(first[0], clusters).times(100)
+    assert (made["estimate"], made["low"], made["high"], made["n"]) == expected[:4]
+    assert made["others"] == tuple(100 * values[0].mean() for values, _ in others)
+    assert (made["model"], made["subset"]) == ("pocket X", "B")
+
+
+def test_of_four_trainings_the_estimate_is_their_mean_with_an_interval_over_them():
+    model = trained(4)
+    (made,) = frame.measured([frame.line(model, values_of, rows_of)]).to_dict("records")
+    expected = measure(list(map(columns, model.trainings)), ratio, span=(-1.0, 1.0)).times(100)
+    assert (made["estimate"], made["low"], made["high"]) == expected[:3] and made["others"] == ()
+
+
+def test_a_training_without_the_answers_is_left_out_and_the_first_is_not():
+    model = trained(3)
+
+    def only(*places):
+        def values(training):
+            if training not in [model.trainings[place] for place in places]:
+                raise NotRecorded("answers alone")
+            return training.values
+
+        return values
+
+    (made,) = frame.measured([frame.line(model, only(0, 2), rows_of)]).to_dict("records")
+    assert len(made["others"]) == 1
+    with pytest.raises(NotRecorded):
+        frame.line(model, only(1), rows_of)
+
+
+def test_a_model_without_rows_has_a_dash():
+    none = frame.line(trained(1), values_of, lambda training: np.zeros(60, dtype=bool), subset="B")
+    found = frame.table(
+        frame.measured([none]), ("model",), ("subset",), name="t", caption="c", show=("here", "n")
+    )
+    assert found.frame.loc["pocket X"].tolist() == [tables.MISSING, "0"]
+
+
+def test_a_number_keeps_its_key_in_every_unit_and_another_number_has_another():
+    lines = [frame.line(trained(1, seed), values_of, rows_of) for seed in (0, 1)]
+    one, other = frame.measured(lines)["key"]
+    again = difference(columns(trained(1))[0][0], columns(trained(1))[1]).times(1)
+    assert re.fullmatch("[0-9a-f]{12}", one) and one == again.key != other
+    shown_as = frame.table(
+        frame.measured([frame.line(trained(1), values_of, rows_of)]),
+        ("model",), (), name="t", caption="c", show=("here",),
+    )  # fmt: skip
+    assert f"key-{one}" in shown_as._repr_html_()
+
+
+def keyed():
+    """By key of a number, each text that any committed page shows for its interval."""
+    found = defaultdict(dict)
+    for page in PAGES:
+        for html in shown(page, "text/html"):
+            for key, text in re.findall(r"<td [^>]*key-([0-9a-f]{12})[^>]*>([^<]*)<", html):
+                found[key][re.sub(r"^.*\[", "[", text)] = page
+    return found
+
+
+def test_a_number_has_one_interval_in_the_whole_book():
+    found = keyed()
+    assert len(found) > 100
+    for key, texts in found.items():
+        ends = {tuple(re.findall(r"−?[\d.]+", text)) for text in texts}
+        decimals = {tuple(len(end.partition(".")[2]) for end in pair) for pair in ends}
+        assert len(ends) == len(decimals), (key, texts)  # one a precision
