@@ -97,7 +97,7 @@ def test_a_number_keeps_its_key_in_every_unit_and_another_number_has_another():
         frame.measured([frame.line(trained(1), values_of, rows_of)]),
         ("model",), (), name="t", caption="c", show=("here",),
     )  # fmt: skip
-    assert f"key-{one}" in shown_as._repr_html_()
+    assert f"k{one}" in shown_as._repr_html_()
 
 
 def keyed():
@@ -105,7 +105,7 @@ def keyed():
     found = defaultdict(dict)
     for page in PAGES:
         for html in shown(page, "text/html"):
-            for key, text in re.findall(r"<td [^>]*key-([0-9a-f]{12})[^>]*>([^<]*)<", html):
+            for key, text in re.findall(r"<td [^>]*\bk([0-9a-f]{12})[^>]*>([^<]*)<", html):
                 found[key][re.sub(r"^.*\[", "[", text)] = page
     return found
 

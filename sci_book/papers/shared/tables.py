@@ -80,7 +80,7 @@ class Table:
         if not len(table.frame):
             return f"<p>{escape(table.caption)}: none.</p>"
         classes = table.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
-        keys = table.frame.map(lambda text: f"key-{text.key}" if getattr(text, "key", "") else "")
+        keys = table.frame.map(lambda text: f"k{text.key}" if getattr(text, "key", "") else "")
         classes = classes.where(table.frame.isin(VERDICTS), keys)
         if table.doubts is not None:
             classes = classes.mask(table.doubts.ne(""), "in-question")
