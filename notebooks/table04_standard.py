@@ -321,7 +321,7 @@ tables.plain(shown, name="unknown", caption="Test answers that are unknown or no
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 
 # %% tags=["hide-input"]
-own_scores = tables.Table("scores", pd.DataFrame(scores, dtype=object), "own scores")
+own_scores = tables.Table("own scores", pd.DataFrame(scores, dtype=object), "own scores")
 loose = frame.measured(accuracies(0.3, ("base", *PRESETS)))
 alone = frame.measured(
     frame.line(
@@ -341,8 +341,8 @@ further = {
     "at β = 0.3": (loose[loose["column"].isin(KINDS)], ("here",)),
 }
 made = [
-    frame.table(tidy, ("model", "method"), ("column",), name="-", caption=caption, show=show)
-    for caption, (tidy, show) in further.items()
+    frame.table(tidy, ("model", "method"), ("column",), name=name, caption=name, show=show)
+    for name, (tidy, show) in further.items()
 ]
 tables.download("table04-further", [own_scores, *made])
 

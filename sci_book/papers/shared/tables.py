@@ -110,7 +110,7 @@ def download(name: str, tables: Iterable[Table]) -> HTML:
     The file lies in the page itself, so that a page opened from disk or sent by mail has it.
     """
     lines = [
-        {"table": table.caption, "row": " ".join(map(str, _levels(row))),
+        {"table": table.name, "row": " ".join(map(str, _levels(row))),
          "column": " ".join(map(str, _levels(column))), "value": value}
         for table in tables
         for row, cells in zip(table.frame.index, table.frame.to_numpy(), strict=True)
