@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test soak book pages versions
+.PHONY: help env reproduce test soak book lab pages versions
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,7 @@ help: ## list the commands
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"
+	@echo "make lab                              open the notebooks in JupyterLab, which it installs"
 	@echo "make pages                            check every page of the rendered book in Chromium,"
 	@echo "                                      and every chapter with models of every kind"
 	@echo "make env                              only make .venv, with what the book needs (1.7 GB)"
@@ -86,6 +87,11 @@ soak: $(FOR_ALL)
 book: $(FOR_BOOK)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
+
+lab: $(FOR_BOOK)
+	@$(BIN)/python -c "import jupyterlab" 2>/dev/null || $(BIN)/python -m pip install --quiet \
+		--disable-pip-version-check --no-compile -r requirements-lab.lock
+	$(BIN)/jupyter lab notebooks
 
 pages: $(FOR_ALL)
 	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist loadgroup \

@@ -91,8 +91,19 @@ def test_readers_install_nothing_that_only_tests_or_extras_need():
 
 @pytest.mark.parametrize("extra", sorted(OPTIONAL))
 def test_every_extra_is_pinned_but_the_one_that_is_compiled_against_torch(extra):
-    missing = {canonicalize_name(line.name) for line in asked_for(extra)} - set(pins(ALL))
+    lock = "requirements-lab.lock" if extra == "lab" else ALL
+    missing = {canonicalize_name(line.name) for line in asked_for(extra)} - set(pins(lock))
     assert missing == ({"flash-attn"} if extra == "flash" else set())
+
+
+def test_the_notebooks_open_with_the_readers_pins():
+    named = set(pins("requirements-lab.lock"))
+    assert {"jupyterlab", *pins(READERS)} <= named
+    assert canonicalize_name(Requirement(OPTIONAL["lab"][1]).name) in named
+    shared = named & set(pins(ALL))  # what tests bring too has one version
+    assert {name: pins("requirements-lab.lock")[name] for name in shared} == {
+        name: pins(ALL)[name] for name in shared
+    }
 
 
 def test_conda_installs_the_project_from_the_lock():
