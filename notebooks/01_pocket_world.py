@@ -224,7 +224,7 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # did not meet a condition, and the recipe was changed. {ref}`registration` tells all of it.
 #
 # A pocket CLIP (`sci train-pocket --arch clip`) tells how well an object goes with a picture; it
-# chooses the objects of {doc}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards
+# chooses the objects of {ref}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards
 # hold the loss curves.
 #
 # ## What the pocket models know

@@ -257,11 +257,6 @@ def led_by(findings: Sequence[Finding], claim: str, place: str) -> list[Finding]
     ]
 
 
-def drop_empty_parts(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without the parts that there is nothing to test on."""
-    return [replace(f, parts=tuple(part for part in f.parts if part[1].n)) for f in findings]
-
-
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, a claim about the questions with the first model that has rows alone."""
     first: dict[str, Finding] = {}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
-from sci_book.papers.oric.chapters import rft
+from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.sci.chapters import nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters, sweeps
 from sci_book.pipeline import findings

@@ -1,4 +1,4 @@
-"""ORIC's chapters: halves and pairs, metrics, intervals, sizes, rounds, claims, and bad input."""
+"""ORIC's measures: halves and pairs, metrics, intervals, sizes, claims, and bad input."""
 
 from dataclasses import asdict, replace
 
@@ -7,21 +7,9 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.oric import detectors, paper, scores
-from sci_book.papers.oric.chapters import (
-    answers,
-    bench,
-    context,
-    effects,
-    encoder,
-    measures,
-    other_sets,
-    rft,
-    sampling,
-    sizes,
-)
+from sci_book.papers.oric.chapters import answers, measures
 from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
-from sci_book.papers.oric.detectors import NoisySceneGraph
-from sci_book.papers.oric.printed import PRINTED, printed_row
+from sci_book.papers.oric.printed import PRINTED, printed_row, printed_table
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger
@@ -51,7 +39,7 @@ def drawn():
 
 def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=()):
     """Records of the first pairs; `said` gives the text of (set, label, wording, policy)."""
-    frame, rows = pd.read_csv(answers.QUESTIONS), []
+    frame, rows = pd.read_csv(paper.QUESTIONS), []
     for name in sets:
         part = frame[frame["set"] == name].reset_index(drop=True)
         for place, one in part[part["pair"] < PAIRS].iterrows():
@@ -109,13 +97,6 @@ def test_a_model_without_a_half_is_not_comparable(tmp_path):
     assert answers.value("f1", empty).n == answers.difference("f1", empty, empty).n == 0
 
 
-def test_pages_stand_without_any_model():
-    for page in (bench, context, sizes, sampling):
-        assert page.paper_numbers([]) == {}
-    assert effects.changes([]) == {}
-    assert answers.unread([], answers.SETS) == effects.priors([]) == ""
-
-
 def test_halves_are_balanced_and_whole(frozen):
     for subject in frozen:
         for halves in (POPE, ADVERSARIAL, *SAMPLINGS.values()):
@@ -129,7 +110,7 @@ def test_halves_are_balanced_and_whole(frozen):
 
 
 def test_pairs_share_picture_and_label_and_differ_in_the_object(frozen):
-    usual, odd = context.matched(frozen[0])
+    usual, odd = measures.matched(frozen[0])
     assert len(usual) == len(odd) > 150
     assert (usual.images == odd.images).all() and (usual.labels == odd.labels).all()
     assert (usual.about["object"].to_numpy() != odd.about["object"].to_numpy()).all()
@@ -153,6 +134,8 @@ def test_metrics_are_those_of_the_instrument(frozen):
         assert 100 * found.estimate == pytest.approx(by_hand)
         assert found.low < found.estimate < found.high
     assert answers.value("recall_yes", asked).n == 200 and answers.value("f1", asked).n == 400
+    keys = {answers.value(name, asked).key for name in scores.METRICS}
+    assert len(keys) == len(scores.METRICS)  # of the same sums
 
 
 def test_a_difference_is_that_of_the_values_and_paired(frozen):
@@ -178,37 +161,37 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     random = answers.of(subject, SAMPLINGS["random"])
     assert (random.said() == "failed").sum() == 1
     assert answers.value("f1", random).estimate == 1
-    sets = {"by lot": SAMPLINGS["random"], "guided": BENCH, "other": ADVERSARIAL}
-    assert answers.unread([subject], sets) == (
-        f"mine, by lot: 0 unknown and 1 failed of {random.rows.size}. "
-        f"mine, guided: {len(asked)} unknown and 0 failed of {asked.rows.size}. "
-        "No other answer was unknown or failed, of 192 a model and set."
-    )
+
+
+def test_what_a_replay_leaves_open_is_no_answer_of_the_models(tmp_path):
+    subject = subject_of(tmp_path, truthful)
+    asked, every = answers.of(subject, BENCH), np.arange(len(subject.records.frame)) % 3
+    found = pd.DataFrame({"answer": ["yes", None, None], "known": [False, True, False]})
+    subject._answers[SCI5] = found.iloc[every].reset_index(drop=True)
+    words = np.array(["yes", "unknown", "failed"], dtype=object)
+    assert (asked.said(SCI5) == words[every[asked.rows]]).all()
 
 
 def test_the_papers_relatives_stand_beside(frozen):
-    assert answers.paper_row(frozen[0], "oric_table10")["overall f1"] == 79.55
+    assert answers.paper_row(frozen[0], "oric_table10")["f1"] == 79.55
+    assert answers.paper_row(frozen[0], "oric_table07", "random")["recall_no"] == 97.15
     assert not any(printed_row("oric_table10", name) for name in ("nobody", ""))
-    table = bench.table(frozen[0]).frame
-    assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
-    assert "ours − paper" not in table
+    stranger = replace(frozen[0], label=None)
+    assert answers.relative(stranger) == "" and answers.paper_row(stranger, "oric_table10") == {}
     asked = answers.of(frozen[0], BENCH)
     yes, no = (answers.value(f"recall_{label}", asked).estimate for label in ("yes", "no"))
-    assert bench.caution(asked).estimate == pytest.approx(no - yes)
-    assert "16 of 20 rows" in context.paper_drops()
+    assert measures.caution(asked).estimate == pytest.approx(no - yes)
 
 
 def test_a_detector_answers_the_same_questions(frozen, drawn, monkeypatch):
-    noisy = NoisySceneGraph.of_file(encoder.DATA / "scenes_val.jsonl")
-    with monkeypatch.context() as patch:
-        patch.setattr(detectors, "MISSED", 0)
-        patch.setattr(detectors, "INVENTED", 0)
-        for halves in SAMPLINGS.values():
-            asked = answers.of(frozen[0], halves)
-            assert (bench.detector_said(asked, noisy)[0] == asked.labels).all()
-    frame = bench.detector_table(frozen, noisy).frame
-    assert frame.columns.tolist()[:2] == ["OWLv2", "Grounding DINO 1.5 Pro"]
-    assert len(sampling.table07(frozen, noisy).frame) == 2 * (len(frozen) + 1)
+    monkeypatch.setattr(detectors, "INVENTED", 0)
+    for halves in SAMPLINGS.values():
+        about = answers.of(frozen[0], halves).about
+        asked = [(q.image, q.target) for q in measures.questions(halves)]
+        assert asked == list(zip(about["image"], about["object"], strict=True))
+        assert measures.detected("recall_no", halves).estimate == 1
+    assert 0.7 < measures.detected("recall_yes", BENCH).estimate < 0.9
+    assert measures.detected("f1", BENCH).n == 400
 
 
 def test_losses_have_the_sign_of_a_loss(tmp_path):
@@ -220,20 +203,18 @@ def test_losses_have_the_sign_of_a_loss(tmp_path):
         return "no" if label == "yes" or wording % 2 else "yes"
 
     subject = subject_of(tmp_path, said)
-    assert sampling.lost(subject, "yes").estimate == 1
-    assert sampling.lost(subject, "no").estimate == pytest.approx(0.5)
-    assert sampling.sharper(subject).estimate == pytest.approx(-0.5)
-    assert context.dramatic(subject).estimate > 0.5
-    frame = context.by_label([subject]).frame
-    assert frame.iloc[0, 0] == "100.00" and frame.iloc[1, 0] == "50.00"
-    assert context.fallen([subject]).frame["POPE’s alone"].astype(int).iloc[0] > 0
-    examples = context.examples(subject)
-    assert set(examples["label"]) == {"yes"}  # absent ones are never invented in every wording
+    of = measures.Evidence(subject)
+    lost = [part.interval for part in measures.guided_loss(of, ["yes", "no"])]
+    assert [each.estimate for each in lost] == pytest.approx([1, 0.5])
+    (more,) = measures.sharper(of)
+    assert more.interval.estimate == pytest.approx(-0.5) and more.interval.n == lost[1].n
+    assert measures.pair_drop(of)[0].interval.estimate > 0.5
+    assert measures.pair_level(of)[0].interval.estimate == 1
 
 
 def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
     """A model that misses small objects and nothing else loses nothing at equal sizes."""
-    frame = pd.read_csv(answers.QUESTIONS)
+    frame = pd.read_csv(paper.QUESTIONS)
     small = {
         (one.image, one.object)
         for one in frame.itertuples()
@@ -248,79 +229,57 @@ def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
     subject = replace(subject, records=Records(build_table(table, POLICIES), records.stamp, {}))
     drop = answers.difference("recall_yes", *(answers.of(subject, h) for h in (POPE, BENCH)))
     assert drop.estimate > 0.1
-    assert sizes.same_sizes(subject, POPE).estimate == pytest.approx(0)
-    assert sizes.main_source(subject, POPE).estimate == pytest.approx(-drop.estimate)
+    assert measures.same_sizes(subject, POPE).estimate == pytest.approx(0)
+    parts = measures.main_source(measures.Evidence(subject))
+    whole, left = (part.interval.estimate for part in parts)
+    assert whole == drop.estimate and left == pytest.approx(-drop.estimate)
     asked = answers.of(subject, POPE)
-    assert sizes.recall(asked, "small").estimate == 0 and sizes.gap(asked).estimate == 1
+    assert answers.value("recall_yes", measures.of_size(asked, "small")).estimate == 0
+    assert measures.size_step(asked).estimate == 1
 
 
 def test_sizes_of_the_sets(frozen):
-    shares = sizes.shares()
-    assert shares.sum(axis=1).between(99.8, 100.1).all()
-    assert shares.loc["paper, ORIC"].tolist() == [44.8, 41.2, 14.0]
     asked = answers.of(frozen[0], BENCH)
-    assert sum(sizes.mix_of(asked).values()) == pytest.approx(1)
-    assert sizes.shared(frozen[0]) == ["small", "medium"] and sizes.largest(asked) == "medium"
-    assert sizes.largest(asked.where(asked.labels == "no")) == ""
-    assert sizes.gap(asked.where(asked.labels == "no")).n == 0
+    assert sum(len(measures.of_size(asked, size)) for size in scores.SIZES) == 200
+    parts = measures.size_drop(measures.Evidence(frozen[0]), scores.SIZES)
+    assert [part.what for part in parts] == ["POPE less ORIC, small", "POPE less ORIC, medium"]
+    assert measures.largest(asked) == "medium"
+    absent = asked.where(asked.labels == "no")
+    assert measures.largest(absent) == "" and measures.size_step(absent).n == 0
 
 
-def test_replays_are_what_was_decoded(frozen):
-    for subject in frozen:
-        asked, found = answers.of(subject, BENCH), effects.replayed(subject).set_index(["M", "N"])
-        assert (found["open"] == 0).all()
-        for rounds, method in (((1, 1), "SCI3"), ((2, 2), "SCI5"), ((3, 3), "SCI7")):
-            for name, metric in effects.METRICS.items():
-                gain = 100 * effects.gain(asked, method, metric).estimate
-                assert found.loc[rounds, name] == pytest.approx(gain)
-
-
-def test_gains_and_turns(tmp_path):
+def test_a_gain_is_of_the_method(tmp_path):
     def said(name, label, wording, policy):
         return "yes" if policy == "SCI5" else "no"
 
     subject = subject_of(tmp_path, said)
-    lines = effects.changes([subject])["mine"]
-    assert lines.loc["SCI5: present found", "reproduced"] == 100
-    assert lines.loc["SCI5: absent denied", "reproduced"] == -100
-    assert lines.loc["VCD: present found", "reproduced"] == 0
-    assert lines.loc["VCD: present found", "verdict"] == "inconclusive"
-    p = lines["p"]
-    assert np.isnan(p["SCI5: macro F1"]) and p["SCI5: present found"] < 0.05
-    parts = measures.gain(measures.Evidence(subject), "SCI5", ["present found", "absent denied"])
+    asked, of = answers.of(subject, BENCH), measures.Evidence(subject)
+    parts = measures.gain(of, "SCI5", ["present found", "absent denied"])
     assert [part.what for part in parts] == ["SCI5: present found", "SCI5: absent denied"]
     assert [part.interval.estimate for part in parts] == [1, -1]
-    turned = effects.turned([subject]).frame.loc["mine: SCI5"].astype(int)
-    half = len(answers.of(subject, BENCH)) * 2
-    assert turned["to yes, rightly"] == turned["to yes, wrongly"] == half
-    assert effects.replayed(subject).empty or set(effects.replayed(subject)["M"]) == {0}
+    for name, gained in (("recall_yes", 1), ("recall_no", -1)):
+        assert answers.gain(name, asked, SCI5).estimate == gained
+        assert answers.gain(name, asked, VCD).estimate == 0
 
 
 def test_contrasts_point_to_incongruity(drawn):
-    assert encoder.contrast("pocket CLIP", "no").interval.low > 0  # chosen for it
-    for name in encoder.encoders():
-        found = encoder.scored(name)
-        yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
-        assert encoder.contrast(name, "yes").interval.estimate == pytest.approx(yes / 100)
-        assert encoder.closer(name).clusters <= 19
-    assert "0.140" in str(encoder.distance_table())
-
-
-def test_constants_are_known_answers():
-    frame = other_sets.read()
-    apart = other_sets.apart(frame)
-    assert apart.loc["AMBER, always yes", "own figure"] == 0
-    assert other_sets.flattered(apart, 10.0).startswith(f"{len(apart) - 1} of {len(apart)} const")
-    assert other_sets.flattered(apart[1:], 10.0).startswith("3 of 3 constant")
-    assert "39.87" in str(other_sets.apart_table(apart))
-    assert len(other_sets.table(frame, "AMBER").frame) == 8
+    of = measures.Evidence(None)
+    (chosen,) = measures.fit(of, ["pocket CLIP"], "no")
+    assert chosen.interval.low > 0  # chosen for it
+    means = measures.clip_scores().groupby(["encoder", "set", "label"])["score"].mean()
+    for name in measures.encoders():
+        (present,) = measures.fit(of, [name], "yes")
+        gap = means[name, "POPE", "yes"] - means[name, "ORIC", "yes"]
+        assert present.interval.estimate == pytest.approx(gap)
+        (near,) = measures.nearer(of, [name])
+        assert near.interval.clusters <= 19
 
 
 def test_a_printed_table_keeps_every_digit():
-    for table in ("oric_table01", "oric_table04", "oric_table07", "oric_table10"):
-        cells = PRINTED.tables[table]["value"].str.replace("-", "−")
-        shown = answers.as_printed(table, "a caption").frame
-        assert sorted(shown.to_numpy()[~shown.isin(["—", ""])]) == sorted(cells), table
+    for name in ("oric_table01", "oric_table04", "oric_table07", "oric_table10"):
+        cells = PRINTED.tables[name]["value"].str.replace("-", "−")
+        shown = printed_table(name).frame
+        assert sorted(shown.to_numpy()[~shown.isin(["—"])]) == sorted(cells), name
 
 
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
@@ -341,55 +300,9 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     assert parts == {each.id for each in claims if each.measure == "fine_tuned"}
 
 
-def test_measures_stand_beside_the_papers_numbers(frozen, drawn):
-    of = measures.Evidence(frozen[0])
-    (drop,), (fall,) = measures.drop(of, ["f1"], ["POPE"]), measures.pair_drop(of)
-    printed = context.paper_numbers(frozen[:1])
-    assert printed[of.subject.name, drop.what] == pytest.approx(8.48)
-    assert printed[of.subject.name, fall.what] == pytest.approx(39.67)
-    lost = sampling.paper_numbers(frozen[:1])
-    (found,) = measures.guided_loss(of, ["yes"])
-    assert lost[of.subject.name, found.what] == pytest.approx(8.67)
-    shared = [part.what for part in measures.size_drop(of, ["small", "medium", "large"])]
-    assert shared == ["POPE less ORIC, small", "POPE less ORIC, medium"]
-    assert sizes.paper_numbers(frozen[:1])[of.subject.name, shared[0]] == pytest.approx(10)
-    for encoders, label in ((["pocket CLIP"], "yes"), (["scene graph"], "no")):
-        (part,) = measures.fit(of, encoders, label)
-        assert (MODELS[0], part.what) in encoder.paper_numbers(MODELS)
-    assert measures.pair_level(of)[0].interval.n == len(context.matched(frozen[0])[0])
-
-
-def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
-    result = rft.read(MODELS[-1])
-    of = measures.Evidence(frozen[-1], result)
-    parts = measures.fine_tuned(of, "oric")
-    others = ("the model as it is", "taught the form")
-    assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
-    f1 = {name: rft.score(result, "oric", name, "f1").estimate for name in rft.SHOWN}
-    assert [each.interval.estimate for each in parts] == pytest.approx(
-        [f1["rft"] - f1[name] for name in rft.COMPARISONS]
-    )
-    rows, probed = result.rows("probe"), measures.fine_tuned(of, "probe")
-    # No interval where a condition says yes or no to less than half of the questions.
-    read = [rft.answered(result, "probe", name) >= 50 for name in rft.COMPARISONS]
-    assert [each.interval.n for each in probed] == [len(rows["label"]) * it for it in read]
-    assert measures.fine_tuned(measures.Evidence(frozen[0]), "oric") == []
-
-
 def test_the_index_is_whole():
     places = [entry["place"] for entry in load_index("oric")]
     frame = pd.DataFrame({"place": places})
     assert completeness("oric", frame) == "holds"
     for gone in ("Table 7", "Table 10", "Figure 3"):
         assert completeness("oric", frame[frame["place"] != gone]) == "fails"
-
-
-def test_figures_are_drawn(frozen, drawn):
-    one = frozen[:1]  # nbval draws them with both
-    lines = effects.changes(one)
-    for figure in (
-        bench.draw(one), context.draw(one), sizes.draw(sizes.shares()), encoder.draw(),
-        sampling.draw(one), effects.draw(one, lines),
-        other_sets.draw(other_sets.apart(other_sets.read())),
-    ):  # fmt: skip
-        assert all(ax.get_xlabel() or ax.get_ylabel() or ax.get_title() for ax in figure.axes)

@@ -1,4 +1,4 @@
-"""The page of Visual-RFT: its numbers by hand on a made-up result, and the committed one whole."""
+"""Scores of Visual-RFT by hand on a made-up result, its claims, and the committed one whole."""
 
 import json
 from dataclasses import asdict
@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.oric import onlooker
-from sci_book.papers.oric.chapters import answers, other_sets, rft
-from sci_book.papers.oric.chapters.measures import Evidence
+from sci_book.papers.oric.chapters.measures import Evidence, fine_tuned
+from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.oric.rft.experiment import ASKED
 from sci_book.papers.oric.rft.settings import PRESETS
-from sci_book.papers.oric.scores import counts, metrics
+from sci_book.papers.oric.scores import METRICS, counts, metrics
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.ledger import _finding
 from sci_book.pocket import oric
 from sci_book.pocket.world import Scene, Thing
-from sci_book.resources import FROZEN_RECORDS, ROOT
+from sci_book.resources import ROOT
 from sci_book.results.records import RecordsError
 
 MODEL = "made-up"
@@ -47,17 +47,10 @@ def content():
         "taught": [*label[:40], *wrong[40:]],
         "rft": label,
     }
-    line = {
-        "reward": 1.5, "accuracy": 0.5, "form": 1.0, "constant": 0.25, "constant_accuracy": 0.25,
-        "constant_form": 1.0, "tokens": 40.0, "cut": 0.0, "entropy": 0.1, "gradient_norm": 1.0,
-        "learning_rate": 1e-4,
-    }  # fmt: skip
     return {
         "model": MODEL,
         "revision": "0" * 40,
         "settings": asdict(PRESETS["pocket"]),
-        "idle": {"form": 1.0},
-        "curve": [{"step": step, **line} for step in range(1, 31)],
         "sets": {"oric": made_up(said, label), "probe": made_up(said, label, wordings=1)},
         "stamp": {"versions": {"torch": "2.13.0"}},
     }
@@ -75,7 +68,7 @@ def test_scores_are_the_metrics_of_the_answers(result):
         said = result.said("oric", condition)
         assert len(said) == 4 and len(said[0]) == 60
         by_hand = metrics(counts(label, said[0].tolist()))
-        for metric in rft.TABLE_METRICS:
+        for metric in METRICS:
             found = rft.score(result, "oric", condition, metric)
             assert 100 * found.estimate == pytest.approx(float(by_hand[metric]))
             assert found.n == found.clusters == 60
@@ -88,44 +81,24 @@ def test_a_difference_is_paired_and_none_without_answers(result):
     same = rft.difference(result, "oric", "taught", "taught")
     assert same.estimate == 0 and np.isnan(same.low)
     assert rft.difference(result, "oric", "rft", "cot").n == 0
-    assert rft.answered(result, "oric", "cot") == 0
+    assert result.answered("oric", "cot") == 0
 
 
-def test_claims_can_hold_and_fail_and_stand_beside_the_papers(result, content, tmp_path):
-    (subject,) = answers.subjects(["pocket-llavanext"], FROZEN_RECORDS).subjects
-
+def test_claims_can_hold_and_fail(result, content, tmp_path):
     def verdicts(run):
-        known = Evidence(subject, run)
         claims = [claim for claim in load_claims() if claim.measure == "fine_tuned"]
-        return [_finding(claim, MODEL, known).verdict for claim in claims]
+        return [_finding(claim, MODEL, Evidence(None, run)).verdict for claim in claims]
 
     assert verdicts(result) == ["holds", "holds"]
-    assert rft.paper_numbers(result) == {
-        (MODEL, "Visual-RFT less the model as it is"): pytest.approx(82.79 - 79.55)
-    }
-    beside = rft.beside(result).frame
-    assert beside["n"].tolist() == ["0", "60"] and "verdict" not in beside
-    assert beside["paper"].tolist() == ["4.33", "—"]
+    parts = fine_tuned(Evidence(None, result), "oric")
+    others = ("the model as it is", "taught the form")
+    assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
+    assert fine_tuned(Evidence(None), "oric") == []
     for name in ("oric", "probe"):
         said = content["sets"][name]["said"]
         said["rft"], said["plain"] = said["plain"], said["rft"]
     (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
     assert verdicts(rft.read(MODEL, tmp_path)) == ["fails", "fails"]
-
-
-def test_the_onlooker_takes_a_yes_back_where_nothing_stands_out(result, monkeypatch):
-    monkeypatch.setattr(onlooker, "sees", lambda scene, kind: scene % 4 != 2)
-    monkeypatch.setattr(onlooker, "_scene", lambda image: int(image[-10:-4]))
-    shown = rft.table05b(result).frame
-    assert len(shown) == 2 * len(rft.TABLE_METRICS)
-    assert shown.loc["macro F1: Visual-RFT", "paper"] == "83.62"
-    # Of 30 things 15 are not made out; Visual-RFT says yes to them, as the annotations do.
-    assert "makes out 15 of the 30 things" in rft.onlooker_line(result)
-    assert shown.loc["recall, yes: Visual-RFT", MODEL] == "100.00"
-    assert shown.loc["recall, no: Visual-RFT", MODEL] == f"{100 * 30 / 45:.2f}"
-    gain = rft.gain_by_label(result).frame
-    assert gain["paper"].tolist() == ["3.24", "4.99"] and gain.index[0] == "annotations"
-    assert result.rows("oric")["label"].count("yes") == 30
 
 
 def test_the_onlooker_sees_what_stands_out_against_its_place():
@@ -141,57 +114,6 @@ def test_the_onlooker_sees_what_stands_out_against_its_place():
         "yes" if onlooker.sees(oric.scene("val", 0, 7), kind) else "no",
         "no",
     ]
-
-
-def test_figure_5_is_of_the_probe(result):
-    shown = other_sets.figure05(result).frame
-    assert shown["AMBER, paper"].tolist() == ["—", "87.48", "—", "90.49"]
-    assert shown["HallusionBench, paper"].tolist() == ["—", "69.37", "—", "69.81"]
-    assert shown.loc["Visual-RFT", f"probe, {MODEL}"] == "100.00"
-    assert shown.loc["0-shot CoT", "yes or no, %"] == "0.00"
-
-
-def test_parts_that_cannot_be_tested_are_named_once(result):
-    assert other_sets.untested(result) == ""
-    said = result.rows("probe")["said"]
-    said["taught"] = [["unknown"]] * 60
-    assert other_sets.untested(result) == (
-        "Not comparable: “Visual-RFT less taught the form”. Fewer than 50 % of the answers to the "
-        "claims say yes or no (taught the form: 0.00 %). So only the other part is tested."
-    )
-    said["rft"], said["taught"] = said["taught"], said["rft"]
-    text = other_sets.untested(result)
-    assert "as it is” and “Visual-RFT less" in text and text.endswith("So no part is tested.")
-
-
-def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
-    assert "form was constant in every group (1.00 on average)" in rft.idle_line(result)
-    frame = rft.groups_table(result).frame
-    assert set(frame["constant form, % of groups"]) == {"100.00"}
-    assert set(frame["constant sum, % of groups"]) == {"25.00"}
-
-
-def test_table_9_stands_beside_the_preset(result):
-    frame = rft.settings_table(result).frame
-    assert frame.loc["Learning Rate"].tolist()[0] == "2×10⁻⁶"
-    assert frame.loc["Group Size G"].tolist() == ["8", "8", "8"]
-    assert frame.loc["answers an update", "preset “paper”"] == "16"
-
-
-def test_every_table_and_figure_is_drawn(result):
-    shown = rft.table05(result).frame
-    assert len(shown) == len(rft.SHOWN) * len(rft.TABLE_METRICS)
-    assert shown.loc["macro F1: Visual-RFT", "paper"] == "82.79"
-    assert shown.loc["recall, no: as it is", "paper"] == "84.68"
-    assert shown.loc["macro F1: taught the form", "paper"] == "—"
-    assert other_sets.by_family(result).frame["claims"].tolist() == ["30", "30"]
-    assert len(rft.examples(result).frame) == 3
-    assert len(rft.read_table(result).frame) == 8
-    for figure in (
-        rft.draw_curves(result), rft.draw_scores(result), other_sets.draw_others(result),
-    ):  # fmt: skip
-        assert all(ax.get_xlabel() for ax in figure.axes)
-    assert MODEL in str(rft.stamp_of(result))
 
 
 def test_a_model_without_a_result_is_named(tmp_path):

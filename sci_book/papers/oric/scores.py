@@ -75,7 +75,12 @@ def by_count(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 def metric(name: str) -> Callable[[np.ndarray], Values]:
     """A metric as a share, of sums of `columns`, averaged over prompts."""
-    return lambda sums: np.asarray(metrics(by_count(sums))[name]).mean(axis=0) / 100
+
+    def value(sums: np.ndarray) -> Values:
+        return np.asarray(metrics(by_count(sums))[name]).mean(axis=0) / 100
+
+    value.__qualname__ = name  # by which `statistics.measure` tells one number from another
+    return value
 
 
 def metrics(table: Mapping[str, Real | np.ndarray]) -> dict[str, Real | np.ndarray]:

@@ -6,10 +6,9 @@ another (or the same), as in Table 7. Both halves of a set are as large, so it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,19 +18,18 @@ from scipy.linalg import block_diag
 
 from sci_book.papers.oric import scores
 from sci_book.papers.oric.paper import QUESTIONS
-from sci_book.papers.oric.printed import PRINTED, printed_row
-from sci_book.papers.oric.questions import LABELS, explicit
+from sci_book.papers.oric.printed import printed_row
+from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.parameters import Names
-from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.results.statistics import NO_DATA, Interval, of_sums
+from sci_core.methods import Method
 
 FOLDER = "oric"  # of its records, beside a model's own
 WORDINGS = 4
 PREFIX = "pocket_oric"
-_explicit = cache(explicit)
 
 
 class Halves(NamedTuple):
@@ -52,6 +50,13 @@ SAMPLINGS = {
 }
 """Table 7's, by the names of its columns; "both" is the benchmark itself."""
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
+COLOURS = {
+    "POPE": "#0072b2",
+    "POPE, adversarial": "#009e73",
+    "ORIC": "#dd6b20",
+    "by lot": "#6b7280",
+}
+"""Who chose the objects, in figures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,20 +90,39 @@ class Asked:
         keys = zip(self.column("dataset"), self.column("index") // WORDINGS, strict=True)
         return known.reindex(pd.MultiIndex.from_tuples(keys, names=known.index.names))
 
-    def said(self, policy: str = "base") -> np.ndarray:
-        """`questions.Said` of every wording, `[wordings, questions]`."""
-        records = self.subject.records
-        texts = np.where(records.ok, records.text(policy), None)[self.rows]
-        said = ["failed" if text is None else _explicit(text) for text in texts.flat]
-        return np.array(said, dtype=object).reshape(texts.shape)
+    def said(self, method: Method | str = "base") -> np.ndarray:
+        """`questions.Said` of every wording, `[wordings, questions]`.
 
-    def counts(self, policy: str = "base") -> np.ndarray:
+        "failed" is a row with an error, or without an answer by a method that was replayed.
+        """
+        answers = self.subject.answers(method)
+        said = answers["answer"].to_numpy(dtype=object)
+        none = np.where(answers["known"], "unknown", "failed")
+        said = np.where(pd.isna(said), none, said)
+        said[~self.subject.records.ok] = "failed"
+        return said[self.rows]
+
+    def counts(self, method: Method | str = "base") -> np.ndarray:
         """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
-        return scores.columns(self.labels, self.said(policy))
+        return scores.columns(self.labels, self.said(method))
 
     def where(self, mask: np.ndarray) -> Asked:
         """The questions in a mask."""
         return replace(self, rows=self.rows[:, mask])
+
+
+class Term(NamedTuple):
+    """A statistic of one table of counts, added to others or taken from them.
+
+    counts  `[quantities, rows]`
+    images  the cluster of every row
+    value   of the sums of `counts` over rows
+    """
+
+    sign: int
+    counts: np.ndarray
+    images: np.ndarray
+    value: Callable[[np.ndarray], Values]
 
 
 def subjects(models: Names, folder: str | Path) -> Found:
@@ -136,64 +160,47 @@ def of(subject: Subject, halves: Halves) -> Asked:
     return Asked(subject, np.array(rows, dtype=int).reshape(-1, WORDINGS).T)
 
 
-def accuracy(sums: np.ndarray) -> Values:
-    """The share right, of sums of `columns`, averaged over prompts: of one label, its recall."""
-    table = scores.by_count(sums)
-    whole = table["positives"] + table["negatives"]
-    return np.asarray(((table["tp"] + table["tn"]) / whole).mean(axis=0))
+def combine(*terms: Term) -> Interval:
+    """Statistics of several tables of counts, added or taken away, with their interval.
 
-
-def value(name: str, asked: Asked, *, policy: str = "base") -> Interval:
-    """One of `scores.METRICS` as a share, with its interval over pictures.
-
-    A recall is of the questions with its label alone, and n counts these.
+    Whatever is on one picture is drawn together, so what shares pictures is paired. `n` is the
+    number of the first term's rows; no data where a term has no row or no value.
     """
-    mine = _in_question(name, asked)
-    return combine([(1, mine.counts(policy), mine.images)], scores.metric(name))
-
-
-def difference(
-    name: str,
-    first: Asked,
-    second: Asked,
-    *,
-    policies: tuple[str, str] = ("base", "base"),
-) -> Interval:
-    """A metric of the first less that of the second, with its interval over pictures.
-
-    Whatever is on one picture is drawn together, so what shares pictures is paired.
-    """
-    both = (_in_question(name, asked) for asked in (first, second))
-    terms = [
-        (sign, asked.counts(policy), asked.images)
-        for sign, asked, policy in zip((1, -1), both, policies, strict=True)
-    ]
-    return combine(terms, scores.metric(name))
-
-
-def combine(
-    terms: Sequence[tuple[int, np.ndarray, np.ndarray]],
-    statistic: Callable[[np.ndarray], Values],
-) -> Interval:
-    """One statistic of several tables of counts, added or taken away, with its interval.
-
-    Args:
-        terms: sign, `[quantities, rows]` and the picture of every row. `n` of the result is the
-            number of the first term's rows.
-    """
-    if not all(table.shape[1] for _, table, _ in terms):
-        return NO_DATA
-    if any(np.isnan(statistic(table.sum(axis=1))) for _, table, _ in terms):
-        return NO_DATA  # a label without a question
-    signs, tables, images = zip(*terms, strict=True)
-    ends = np.cumsum([len(table) for table in tables])[:-1]
+    for term in terms:
+        if not term.counts.shape[1] or np.isnan(term.value(term.counts.sum(axis=1))):
+            return NO_DATA
+    ends = np.cumsum([len(term.counts) for term in terms])[:-1]
 
     def total(sums: np.ndarray) -> Values:
-        parts = zip(signs, np.split(sums, ends), strict=True)
-        return sum(sign * statistic(part) for sign, part in parts)
+        parts = zip(terms, np.split(sums, ends), strict=True)
+        return sum(term.sign * term.value(part) for term, part in parts)
 
-    interval = of_sums(block_diag(*tables), np.concatenate(images), total)
-    return interval._replace(n=tables[0].shape[1])
+    total.__qualname__ = "".join(f"{term.sign:+d} {term.value.__qualname__}" for term in terms)
+    images = np.concatenate([term.images for term in terms])
+    interval = of_sums(block_diag(*(term.counts for term in terms)), images, total)
+    return interval._replace(n=terms[0].counts.shape[1])
+
+
+def term(sign: int, name: str, asked: Asked, method: Method | str = "base") -> Term:
+    """One of `scores.METRICS`; a recall is of the questions with its label alone."""
+    label = name.removeprefix("recall_")
+    mine = asked.where(asked.labels == label) if label in LABELS else asked
+    return Term(sign, mine.counts(method), mine.images, scores.metric(name))
+
+
+def value(name: str, asked: Asked, method: Method | str = "base") -> Interval:
+    """One of `scores.METRICS` as a share, with its interval over pictures."""
+    return combine(term(1, name, asked, method))
+
+
+def difference(name: str, first: Asked, second: Asked) -> Interval:
+    """A metric of the first less that of the second, with its interval over pictures."""
+    return combine(term(1, name, first), term(-1, name, second))
+
+
+def gain(name: str, asked: Asked, method: Method | str) -> Interval:
+    """A method's metric less the base's, on the same questions."""
+    return combine(term(1, name, asked, method), term(-1, name, asked))
 
 
 def relative(subject: Subject) -> str:
@@ -202,62 +209,15 @@ def relative(subject: Subject) -> str:
     return known.get(subject.label or "", "")
 
 
+def relatives(models: Sequence[Subject]) -> str:
+    """Which of the paper's models stands beside which, in a sentence; "" where none does."""
+    known = [f"{relative(model)} beside {model.shown}" for model in models if relative(model)]
+    return f"In the columns *paper*: {' and '.join(known)}." if known else ""
+
+
 def paper_row(subject: Subject, table: str, part: str | None = None) -> dict[str, float]:
-    """The row of a subject's `relative` by label and metric (`printed_row`); empty without one."""
+    """The row of a subject's `relative` by one of `scores.METRICS`; empty without one."""
     return printed_row(table, relative(subject), part)
-
-
-def beside(subject: Subject, known: bool = True) -> str:
-    """Which model's numbers stand beside which, for a caption; `known`: whether the paper's are."""
-    name = (known and relative(subject)) or "no model of its family"
-    return f"in the paper {name}, here {subject.shown}"
-
-
-def as_printed(table: str, caption: str) -> Table:
-    """A table of the paper such as "oric_table10", digit by digit: a line a model (and part).
-
-    A part that is a group of models has a line of its own above them.
-    """
-    frame = PRINTED.tables[table]
-    several = frame["part"].nunique() > 1
-    grouped = several and frame.groupby("model")["part"].nunique().max() == 1
-    named = [key for key in ("label", "metric", "item") if frame[key].nunique() > 1]
-    rows: dict[str, dict[str, str]] = {}
-    for line in frame.to_dict("records"):
-        if grouped:
-            rows.setdefault(line["part"], {})
-        whole = several and not grouped
-        row = rows.setdefault(f"{line['part']}: {line['model']}" if whole else line["model"], {})
-        column = " ".join(line[key] for key in named if line[key])
-        column = column.replace("yes_proportion", "share of yes").replace("f1", "F1")
-        row[column] = line["value"].replace("-", "−")
-    cells = pd.DataFrame(list(rows.values()), index=list(rows)).fillna(MISSING)
-    if grouped:
-        cells.loc[frame["part"].unique()] = ""
-    name = f"printed-{table.removeprefix('oric_')}"
-    return Table(name, cells, f"{caption}, as the paper prints it; percent")
-
-
-def paper_key(name: str) -> str:
-    """One of `scores.METRICS` as a key of `printed_row`."""
-    metric, _, label = name.partition("_")
-    return f"{label} {metric}" if label in LABELS else f"overall {name}"
-
-
-def rows(
-    asked: Asked, metrics: Iterable[str], paper: Mapping[str, float], what: str = ""
-) -> dict[str, dict]:
-    """A row for each metric, beside the paper's (a `paper_row`); `what` names the set."""
-    return {
-        what + title(name): chapters.row(value(name, asked), paper=paper.get(paper_key(name)))
-        for name in metrics
-    }
-
-
-def levels(subject: Subject, lines: Mapping[str, dict], *, name: str, caption: str) -> Table:
-    """Intervals of one model, of which nothing is claimed."""
-    name, ours = f"{name}-{subject.name}", subject.shown
-    return chapters.levels(frame_of(lines), name=name, caption=caption, ours=ours, subtract=False)
 
 
 def title(name: str) -> str:
@@ -266,29 +226,6 @@ def title(name: str) -> str:
         return "share of yes"
     metric, _, label = name.replace("f1", "F1").partition("_")
     return f"{metric}, {label}" if label else f"macro {metric}"
-
-
-def unread(models: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
-    """How many answers could not be read or failed, where some did; in sentences."""
-    sentences, sizes = [], set()
-    for model, (name, halves) in product(models, sets.items()):
-        said = of(model, halves).said()
-        unknown, failed = ((said == word).sum() for word in ("unknown", "failed"))
-        if unknown or failed:
-            counts = f"{unknown} unknown and {failed} failed of {said.size}"
-            sentences.append(f"{model.shown}, {name}: {counts}.")
-        else:
-            sizes.add(said.size)
-    if sizes:
-        other = "other " if sentences else ""
-        told = " or ".join(f"{size:,}" for size in sorted(sizes))
-        sentences.append(f"No {other}answer was unknown or failed, of {told} a model and set.")
-    return " ".join(sentences)
-
-
-def _in_question(name: str, asked: Asked) -> Asked:
-    label = name.removeprefix("recall_")
-    return asked.where(asked.labels == label) if label in LABELS else asked
 
 
 @cache
