@@ -1,4 +1,4 @@
-"""The models of these chapters: which have records, in which precision, and which form the pair.
+"""The models of Edge's pages: which have records, in which precision, and which form the pair.
 
 The records lie in the folder `edge` beside the other records: `<model>.parquet` of the model as it
 is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
@@ -20,7 +20,6 @@ from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTI
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, model_names, rows_read
-from sci_book.papers.shared.chapters import side as side  # pages take it from here
 from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.parameters import Names
@@ -34,12 +33,12 @@ SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
-"""Of the smaller sisters of the models, in the order of a chapter."""
-ABOUT_RECORDS = f"""\
-`sci probe edge --model … --out …` makes these records: {QUESTION_ROWS} questions and {CAPTION_ROWS}
-captions of the pocket world, clean and blurred, with the logits of every step of the answers; the
-other experiments keep answers alone. A picture is a cluster of every interval. A model without
-records makes the verdict *not comparable*, unless another fails."""
+"""Of the smaller sisters of the models, in the order of a page."""
+_DIFFER = {
+    "scale": "They differ in scale alone",
+    "architecture": "They are of one size and differ in architecture: a stand-in until a smaller "
+    "model has records, and no test of compactness",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class Model:
         shown: what tables call it, such as "pocket Qwen2-VL, nf4".
         precision: "float32" (or what the stamp says), "int8" or "nf4".
         records: every experiment of `papers.edge.conditions`, of those that were run.
-        colour: the same in every figure of a chapter; precisions of one model share it.
+        colour: the same in every figure; precisions of one model share it.
     """
 
     name: str
@@ -115,15 +114,10 @@ class Pair(NamedTuple):
     large: Model
     differ: str
 
-    @property
-    def sides(self) -> list[tuple[Model, str, str]]:
-        """Each model, the paper's beside it, and how its columns end where both are joined."""
-        return list(zip(self[:2], PAPER_PAIR, ("", " large"), strict=True))
-
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The models of a chapter that have records, in every precision and size.
+    """The models of a page that have records, in every precision and size.
 
     `missing` names those that have none, the smaller sister of the first model among them.
     """
@@ -159,9 +153,24 @@ class Found:
             return Pair(small, large, "scale")
         return Pair(others[0], large, "architecture") if others else None
 
+    @property
+    def pairing(self) -> tuple[Model, ...]:
+        """The two models of the pair, or none."""
+        return (self.pair.compact, self.pair.large) if self.pair else ()
+
+    @property
+    def compared(self) -> list[Model]:
+        """`full`, and the smaller sister if the pair has one: those that tables go into."""
+        return list(dict.fromkeys([*self.full, *self.pairing]))
+
+    @property
+    def sides(self) -> list[tuple[Model, str, str]]:
+        """Of the pair each model, the paper's beside it, and how its columns end where joined."""
+        return list(zip(self.pairing, PAPER_PAIR, ("", " large"), strict=False))
+
 
 def read(models: Names, records: str | Path) -> Found:
-    """The models of a chapter with all their precisions and sizes that have records.
+    """The models of a page with all their precisions and sizes that have records.
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
@@ -183,30 +192,29 @@ def read(models: Names, records: str | Path) -> Found:
     return Found(tuple(present), tuple(missing))
 
 
-def missing_line(recorded: Found) -> str:
-    """Which models have no records, in sentences of Markdown; nothing if every model has some."""
-    if not recorded.missing:
-        return ""
-    return (
-        f"Without records of this paper, and so *not comparable*: {', '.join(recorded.missing)}. "
-        "`sci probe edge` makes them."
-    )
-
-
-def pair_line(pair: Pair | None) -> str:
-    """Who stands for whom, in a sentence of Markdown."""
-    if pair is None:
-        return "Fewer than two models have records, so there is no pair to compare."
-    what = (
-        "They differ in scale alone"
-        if pair.differ == "scale"
-        else "They are of one size and differ in architecture: a stand-in until a smaller model "
-        "has records, and no test of compactness"
-    )
-    return (
-        f"Beside {PAPER_PAIR[0]} stands the compact model, *{pair.compact.shown}*; beside "
-        f"{PAPER_PAIR[1]} the large one, *{pair.large.shown}*. {what}. The paper's two differ in "
-        "scale, precision and architecture."
+def about(recorded: Found) -> str:
+    """Which models have no records, who stands for whom, what records hold: Markdown."""
+    pair, missing = recorded.pair, ", ".join(recorded.missing)
+    said = [
+        f"Without records of this paper, and so *not comparable*: {missing}." if missing else "",
+        "Fewer than two models have records, so there is no pair to compare: tables of a pair "
+        "are empty.",
+    ]
+    if pair is not None:
+        said[1] = (
+            f"Beside {PAPER_PAIR[0]} stands the compact model, *{pair.compact.shown}*; beside "
+            f"{PAPER_PAIR[1]} the large one, *{pair.large.shown}*. {_DIFFER[pair.differ]}. The "
+            "paper's two differ in scale, precision and architecture."
+        )
+    return " ".join(
+        [
+            *filter(None, said),
+            f"`sci probe edge --model … --out …` makes records: {QUESTION_ROWS} questions and "
+            f"{CAPTION_ROWS} captions of the pocket world, clean and blurred, with the logits of "
+            "every step of the answers; the other experiments keep answers alone. A picture is a "
+            "cluster of every interval. A model without records makes a verdict *not comparable*, "
+            "unless another fails.",
+        ]
     )
 
 
@@ -226,7 +234,7 @@ def rows_table(recorded: Found) -> Table:
 
 
 def stamp_of(recorded: Found) -> Table:
-    """What settles a chapter's numbers; rows that differ by model are named with it."""
+    """What settles a page's numbers; rows that differ by model are named with it."""
     stamps = {model.name: model.records.stamp for model in recorded.models}
     data: dict[str, str] = {}
     for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
