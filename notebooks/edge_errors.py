@@ -52,7 +52,6 @@ from sci_book.results import statistics
 
 began = stamp.begin()
 recorded = edge.read(models, records)
-pair = recorded.pair
 
 # %% tags=["hide-input"]
 findings = []
@@ -71,6 +70,12 @@ ledger.show_parts(
 )
 
 # %% [markdown]
+# ## Records
+
+# %% tags=["hide-input"]
+display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
+
+# %% [markdown]
 # (edge_table04_accuracy)=
 # ## Edge Table 4: what counts as right
 #
@@ -81,11 +86,11 @@ ledger.show_parts(
 
 # %%
 titles = {name: model.shown for model, name, _ in recorded.sides}
-if pair:
-    titles[printed.DIFFERENCE] = f"{pair.large.shown} − {pair.compact.shown}"
+if recorded.pair:
+    titles[printed.DIFFERENCE] = "large − compact"
 samples = {}  # by kind, the right answers of the compact model, the large one, and their difference
-for kind in KINDS if pair else ():
-    compact, large = (model.answers(kind) for model in recorded.pairing)
+for kind in KINDS if recorded.pair else ():
+    compact, large = (model.answers(kind) for model in recorded.pair)
     both = edge.paired(compact, large)
     samples[kind] = [
         (compact["right"], compact["group"]),
@@ -105,27 +110,33 @@ for place, (name, title) in enumerate(titles.items()):
 p = statistics.holm([statistics.sign_flip_test(*gap) for *_, gap in samples.values()])
 caption = "Table 4: accuracy in %, differences in points (Holm's p of the differences of "
 caption += f"{' and '.join(KINDS)}: {', '.join(map(tables.p_value, p))})"
-compared(lines, recorded.pairing, name="table04", caption=caption, decimals=1)
+compared(lines, recorded.pair, name="table04", caption=caption, decimals=1)
 
 # %% [markdown]
 # **Other rules.** Beside the paper's stand the book's own exact reading of short answers, captions
 # that say the whole scene and nothing else, and CIDEr-D, which the paper names as missing.
 
+
 # %%
-lines = {}
-for model in recorded.models:
-    questions, captions = map(model.answers, KINDS)
-    right = {
-        "questions, soft match": questions["right"],
-        "questions, exact": questions["parsed"].eq(questions["truth"]),
-        "captions, one word": captions["right"],
-        "captions, whole scene": measures.exact(captions),
-        "passes, but wrong": measures.passing_but_wrong(captions),
-    }
-    scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
-    lines[model.shown] = {rule: 100 * values.mean() for rule, values in right.items()}
-    lines[model.shown]["CIDEr"] = pd.Series(scores).mean()
-table_of(lines, name="rules", caption="Right in % by rule; CIDEr-D from 0 to 10", decimals=1)
+def rules_table(models, name):
+    """What is right in % by each rule, a line a model."""
+    lines = {}
+    for model in models:
+        questions, captions = map(model.answers, KINDS)
+        right = {
+            "questions, soft match": questions["right"],
+            "questions, exact": questions["parsed"].eq(questions["truth"]),
+            "captions, one word": captions["right"],
+            "captions, whole scene": measures.exact(captions),
+            "passes, but wrong": measures.passing_but_wrong(captions),
+        }
+        scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
+        lines[model.shown] = {rule: 100 * values.mean() for rule, values in right.items()}
+        lines[model.shown]["CIDEr"] = pd.Series(scores).mean()
+    return table_of(lines, name=name, caption="Right in % by rule; CIDEr-D 0 to 10", decimals=1)
+
+
+rules_table(recorded.compared, "rules")
 
 # %% [markdown]
 # (edge_table05_taxonomy)=
@@ -157,7 +168,7 @@ def share_of(labels, category):
 
 
 lines = {}
-for kind, (model, name, _), category in product(KINDS, recorded.sides, CATEGORIES):
+for kind, (model, name, end), category in product(KINDS, recorded.sides, CATEGORIES):
     paper = printed.value("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
     failed = wrong[kind, model]
     by = {
@@ -168,8 +179,10 @@ for kind, (model, name, _), category in product(KINDS, recorded.sides, CATEGORIE
     cells = {"paper": tables.number(paper, 1 if category in SHARED else 0)}
     for who, labels in by.items():
         cells[f"by {who}"], cells[f"n, {who}"] = share_of(labels, category)
-    lines[f"{kind}, {model.shown}: {CATEGORIES[category]} ({category})"] = cells
-table_of(lines, name="table05", caption="Table 5: A to C in % of these three, D and E as counts")
+    lines[f"{kind}, {'large' if end else 'compact'}: {category}"] = cells
+meanings = ", ".join(f"{category} {name}" for category, name in CATEGORIES.items())
+caption = f"Table 5: A to C in % of these three, D and E as counts ({meanings})"
+table_of(lines, name="table05", caption=caption)
 
 # %% tags=["hide-input"]
 COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"), strict=True))
@@ -188,12 +201,12 @@ def stacked(ax, bars):
     ax.grid(axis="y", visible=False)
 
 
-if pair:
+if recorded.pair:
     figure, panels = plt.subplots(1, 2, figsize=(figures.WIDTH, 2.6), sharey=True)
     counts = printed.label_counts(printed.PRINTED)
     for ax, kind in zip(panels, KINDS, strict=True):
         paper = pd.DataFrame([counts[name, PAPER_SETS[kind]] for name in PAPER_PAIR])
-        both = pd.concat([wrong[kind, model] for model in recorded.pairing])
+        both = pd.concat([wrong[kind, model] for model in recorded.pair])
         counted = {"paper, judge": paper.sum(), "here, tree": both["label"].value_counts(),
                    "here, scene": both["scene"].value_counts()}  # fmt: skip
         bars = {who: each.reindex([*CATEGORIES], fill_value=0) for who, each in counted.items()}
@@ -205,8 +218,8 @@ if pair:
     figures.show(
         figure,
         "Figure 1: failures by kind, as the paper’s judge sorts them, and as the tree and the scene"
-        f" do here. {pair.compact.shown} and {pair.large.shown} are counted together. A caption "
-        "fails here where it does not say the whole scene, for the tree too.",
+        " do here, both models of the pair together. A caption fails here where it does not say "
+        "the whole scene, for the tree too.",
         alt="Two panels, questions and captions: stacked bars of the shares of five kinds of "
         "failure, one bar for the paper, one for the tree and one for the scene.",
     )
@@ -238,8 +251,8 @@ table_of(lines, name="agreement", caption="A judge and the scene on the same fai
 
 # %%
 lines = {}
-for kind in KINDS if pair else ():
-    labels = [wrong[kind, model]["label"].tolist() for model in recorded.pairing]
+for kind in KINDS if recorded.pair else ():
+    labels = [wrong[kind, model]["label"].tolist() for model in recorded.pair]
     found = concordance(*labels) if all(labels) else None
     paper = printed.value("edge_table05", dataset=PAPER_SETS[kind], metric="kappa")
     lines[kind] = {
@@ -250,7 +263,7 @@ for kind in KINDS if pair else ():
         "failures": " / ".join(str(len(each)) for each in labels),
     }
 caption = "Failure-profile concordance of the pair, by the tree; κ is undefined of one category"
-table_of(lines, name="concordance", caption=caption)
+table_of(lines, name="concordance", caption=caption).fold()
 
 # %% [markdown]
 # **Figure 2.** Failures of both models at once that are of one category in either, by the scene:
@@ -259,8 +272,8 @@ table_of(lines, name="concordance", caption=caption)
 
 # %%
 lines, images = {}, {}
-for kind in KINDS if pair else ():
-    both = edge.paired(*(wrong[kind, model] for model in recorded.pairing)).sort_index()
+for kind in KINDS if recorded.pair else ():
+    both = edge.paired(*(wrong[kind, model] for model in recorded.pair)).sort_index()
     alike = both[both["scene"] == both["scene two"]].drop_duplicates("scene")
     for number, line in alike.head(2 if kind == QUESTIONS else 1).iterrows():
         shown = line[["question", "truth", "text", "text two", "scene"]]
@@ -276,7 +289,7 @@ if images:
         alt="Small drawn pictures, each under the number of its question and the letter of its kind"
         " of failure.",
     )
-table_of(lines, name="prose-grid", caption="Failures of both models")
+table_of(lines, name="prose-grid", caption="Failures of both models").fold()
 
 # %% [markdown]
 # (edge_table06_calibration)=
@@ -415,13 +428,7 @@ table_of(lines, name="gate", caption=caption)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(findings):
-    display(table)
-
-# %% [markdown]
-# ## Records
-
-# %% tags=["hide-input"]
-display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
+    display(table.fold())
 
 # %% [markdown]
 # ## Reading and deviations
@@ -457,7 +464,8 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
 
 # %% tags=["hide-input"]
-tables.download("edge_errors", [calibration_table(recorded.models, "table06-all")])
+further = rules_table(recorded.models, "rules"), calibration_table(recorded.models, "table06")
+tables.download("edge_errors", further)
 
 # %% [markdown]
 # ## Stamp

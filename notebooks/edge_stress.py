@@ -44,7 +44,7 @@ from sci_book.results import statistics
 
 began = stamp.begin()
 recorded = edge.read(models, records)
-ours = side(recorded.pairing)
+ours = side(recorded.pair)
 
 # %% tags=["hide-input"]
 findings = []
@@ -63,6 +63,12 @@ ledger.show_parts(
 )
 
 # %% [markdown]
+# ## Records
+
+# %% tags=["hide-input"]
+display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
+
+# %% [markdown]
 # (edge_table07_blur)=
 # ## Edge Table 7, Figure 4: blur, and more corruptions
 #
@@ -75,7 +81,7 @@ ledger.show_parts(
 STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
 strata = {name: pd.DataFrame() for name in STRATA}
 if recorded.pair:
-    rows = edge.paired(*map(changes, recorded.pairing), " large")
+    rows = edge.paired(*map(changes, recorded.pair), " large")
     right = rows[["right", "right large"]].astype(bool).to_numpy()
     cases = zip(STRATA, product((True, False), repeat=2), strict=True)
     strata = {name: rows[(right == case).all(axis=1)] for name, case in cases}
@@ -90,7 +96,7 @@ for model, name, end in recorded.sides:
     printed_ends += [tables.MISSING]
     printed_ends += [tables.interval(look(metric="drop low"), look(metric="drop high"), 1)]
 caption = "Table 7: accuracy in % and drop in points; clean it is 100 %"
-table07 = compared(lines, recorded.pairing, name="table07", caption=caption, decimals=1)
+table07 = compared(lines, recorded.pair, name="table07", caption=caption, decimals=1)
 table07.frame.insert(1, "paper’s interval", printed_ends)
 display(table07)
 
@@ -122,7 +128,7 @@ def ratio_text(ratio):
     if ratio.value is None:
         return f"degenerate: {ratio.degenerate}"
     if ratio.low is None:
-        return f"{tables.number(ratio.value)}, without bounds: {ratio.degenerate}"
+        return f"{tables.number(ratio.value)}, no bounds"
     return tables.with_ends(*ratio[:3])
 
 
@@ -257,6 +263,7 @@ for what, factor, first, model in contrasts:
         ratio = ratio_text(sensitivity_ratio(both["drop"], both["drop second"], both["group"]))
     lines[f"{factor}: {what}"], rho[f"{factor}: {what}"] = row(drop), ratio
 caption = "Drop under blur, first less second, in points, on all rows of both; ρ first over second"
+caption += ", without bounds where the second may not drop at all"
 where = {"name": "contrasts", "caption": caption, "ours": side(recorded.models)}
 contrast_table = levels(tables.frame_of(lines), decimals=1, paper=False, **where)
 contrast_table.frame["ρ"] = list(rho.values())
@@ -296,7 +303,7 @@ for model, precision, kind in product(recorded.unreduced, edge.PRECISIONS, KINDS
             "n": len(both),
         }
 caption = "Clean answers in reduced precision, against the model as it is"
-table_of(lines, name="changed", caption=caption, decimals=1)
+table_of(lines, name="changed", caption=caption, decimals=1).fold()
 
 # %% [markdown]
 # (edge_table09_negation)=
@@ -328,7 +335,7 @@ def probes_of_both(reading):
     """The probes put to both models of the pair: `success` and `success large`."""
     if not recorded.pair:
         return pd.DataFrame(columns=["kind", "row", "template", "group", "success"])
-    both = edge.paired_probes(*(m.probes(reading=reading) for m in recorded.pairing), " large")
+    both = edge.paired_probes(*(m.probes(reading=reading) for m in recorded.pair), " large")
     drawn = both.groupby("kind")["row"].transform(
         lambda rows: rows.isin(draw_rows(np.unique(rows)))
     )
@@ -350,7 +357,7 @@ for model, name, end in recorded.sides:
     lines[f"success, {model.shown} (by picture)"] = row(by_picture, paper=paper)
     lines[f"change, {model.shown} (by picture)"] = row(change, paper=look(metric="change"))
 caption = "Table 9: probes passed in %, and the change in points"
-compared(lines, recorded.pairing, name="table09", caption=caption, decimals=1)
+compared(lines, recorded.pair, name="table09", caption=caption, decimals=1)
 
 # %%
 lines = {}
@@ -440,7 +447,7 @@ for name in READINGS if recorded.pair else ():
     for model, _, end in recorded.sides:
         by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex([*TEMPLATES])
         lines[f"{name}: {model.shown}"] = by.to_dict()
-table_of(lines, name="readings", caption="Success in % by reading of Table 3", decimals=0)
+table_of(lines, name="readings", caption="Success in % by reading of Table 3", decimals=0).fold()
 
 # %% [markdown]
 # **Replies** to the first question and caption probed, right or wrong.
@@ -465,13 +472,7 @@ table_of(lines, name="prose-replies", caption="Replies to the first picture of e
 
 # %% tags=["hide-input"]
 for table in ledger.tables(findings):
-    display(table)
-
-# %% [markdown]
-# ## Records
-
-# %% tags=["hide-input"]
-display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
+    display(table.fold())
 
 # %% [markdown]
 # ## Reading and deviations

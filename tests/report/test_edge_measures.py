@@ -3,17 +3,15 @@
 import pandas as pd
 import pytest
 
-from sci_book.papers.edge.chapters import measures, models
+from sci_book.papers.edge.chapters import measures
 from sci_book.pipeline import findings, verdicts
 from sci_book.results.statistics import Sample
 from tests.report.edge_answers import (
     CAPTION,
     CLAIMS,
-    PAGES,
     WRONG,
     answers,
     failed,
-    ledger_of,
     two_models,
     whole,
     written,
@@ -29,16 +27,6 @@ def evidence_of(folder, name="one"):
     """What the ledger knows of a model; None without records."""
     (evidence,) = measures.evidence(findings.named([name], folder), None)
     return evidence
-
-
-def test_a_model_without_records_leaves_no_claim_to_hold(folder):
-    assert models.read(["one", "two", "three"], folder).missing == ("one-small", "three")
-    made = ledger_of(folder, "one", "two", "three")
-    assert {one.verdict for one in made if one.model == "three"} == {"not comparable"}
-    for page in PAGES:
-        mine = [finding for finding in made if finding.claim.page == page]
-        assert findings.verdict_of(mine) in ("fails", "not comparable")
-        assert "*. There is nothing to test it on." in findings.conclusion(mine)
 
 
 def test_a_part_of_a_claim_has_one_interval(tmp_path):
@@ -118,14 +106,7 @@ def test_evidence_is_of_the_models_own_folder(folder):
 
 def test_the_papers_claims_and_places_are_whole():
     claims = [claim for claim in CLAIMS if not claim.own]
-    assert len(claims) >= 12 and len(PAGES) == 7
     assert all(claim.quote and claim.means for claim in claims)
-    certain = {claim.id for claim in claims if claim.by_construction}
-    assert certain == {
-        "underconfident-on-captions", "no-prior-bias-in-captions",
-        "semantic-drift-dominates", "failures-have-words",
-    }  # fmt: skip
-    assert len(claims) - len(certain) >= 12
     places = pd.DataFrame(verdicts.load_index("edge"))
     assert verdicts.completeness("edge", places) == "holds"
     assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"

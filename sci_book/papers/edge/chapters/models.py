@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,11 +33,10 @@ SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECIS
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 """Of the smaller sisters of the models, in the order of a page."""
-_DIFFER = {
-    "scale": "They differ in scale alone",
-    "architecture": "They are of one size and differ in architecture: a stand-in until a smaller "
-    "model has records, and no test of compactness",
-}
+_STAND_IN = (
+    "They are of one size and differ in architecture: a stand-in until a smaller model has records,"
+    " and no test of compactness"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +105,6 @@ class Model:
         return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
 
-class Pair(NamedTuple):
-    """Two models beside the paper's two: the compact one, the large one, and how they differ."""
-
-    compact: Model
-    large: Model
-    differ: str
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The models of a page that have records, in every precision and size.
@@ -140,33 +130,27 @@ class Found:
         return next((model for model in self.models if model.name == name), None)
 
     @property
-    def pair(self) -> Pair | None:
-        """The compact and the large model; None if there are no two to compare.
+    def pair(self) -> tuple[Model, ...]:
+        """The compact and the large model beside the paper's two, or no model.
 
         The large one is the first model. The compact one is its smaller sister; until that has
         records, the second model stands in, and the two differ in architecture alone.
         """
         if not self.full:
-            return None
+            return ()
         large, *others = self.full
-        if small := self.named(f"{large.family}-{SMALL}"):
-            return Pair(small, large, "scale")
-        return Pair(others[0], large, "architecture") if others else None
-
-    @property
-    def pairing(self) -> tuple[Model, ...]:
-        """The two models of the pair, or none."""
-        return (self.pair.compact, self.pair.large) if self.pair else ()
+        compact = self.named(f"{large.name}-{SMALL}") or next(iter(others), None)
+        return (compact, large) if compact else ()
 
     @property
     def compared(self) -> list[Model]:
         """`full`, and the smaller sister if the pair has one: those that tables go into."""
-        return list(dict.fromkeys([*self.full, *self.pairing]))
+        return list(dict.fromkeys([*self.full, *self.pair]))
 
     @property
     def sides(self) -> list[tuple[Model, str, str]]:
         """Of the pair each model, the paper's beside it, and how its columns end where joined."""
-        return list(zip(self.pairing, PAPER_PAIR, ("", " large"), strict=False))
+        return list(zip(self.pair, PAPER_PAIR, ("", " large"), strict=False))
 
 
 def read(models: Names, records: str | Path) -> Found:
@@ -194,28 +178,25 @@ def read(models: Names, records: str | Path) -> Found:
 
 def about(recorded: Found) -> str:
     """Which models have no records, who stands for whom, what records hold: Markdown."""
-    pair, missing = recorded.pair, ", ".join(recorded.missing)
-    said = [
-        f"Without records of this paper, and so *not comparable*: {missing}." if missing else "",
-        "Fewer than two models have records, so there is no pair to compare: tables of a pair "
-        "are empty.",
-    ]
-    if pair is not None:
-        said[1] = (
-            f"Beside {PAPER_PAIR[0]} stands the compact model, *{pair.compact.shown}*; beside "
-            f"{PAPER_PAIR[1]} the large one, *{pair.large.shown}*. {_DIFFER[pair.differ]}. The "
-            "paper's two differ in scale, precision and architecture."
-        )
-    return " ".join(
-        [
-            *filter(None, said),
-            f"`sci probe edge --model … --out …` makes records: {QUESTION_ROWS} questions and "
+    said = [f"`sci probe edge --model … --out …` makes records: {QUESTION_ROWS} questions and "
             f"{CAPTION_ROWS} captions of the pocket world, clean and blurred, with the logits of "
             "every step of the answers; the other experiments keep answers alone. A picture is a "
             "cluster of every interval. A model without records makes a verdict *not comparable*, "
-            "unless another fails.",
-        ]
-    )
+            "unless another fails."]  # fmt: skip
+    if recorded.pair:
+        compact, large = recorded.pair
+        alike = "They differ in scale alone" if compact.family == large.family else _STAND_IN
+        said.append(
+            f"Beside {PAPER_PAIR[0]} stands the compact model, *{compact.shown}*; beside "
+            f"{PAPER_PAIR[1]} the large one, *{large.shown}*. {alike}. The paper's two differ in "
+            "scale, precision and architecture."
+        )
+    else:
+        said.append("Fewer than two models have records: tables of a pair are empty.")
+    if recorded.missing:
+        names = ", ".join(recorded.missing)
+        said.append(f"Without records of this paper, and so *not comparable*: {names}.")
+    return " ".join(said)
 
 
 def rows_table(recorded: Found) -> Table:
@@ -276,7 +257,6 @@ def _model(path: Path, family: str, suffix: str, index: int, colour: str) -> Mod
         title = f"pocket {label}" if entry["pocket"] else f"{label}, run here"
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     title = ", ".join(filter(None, (title, size, reduced)))
-    return Model(
-        path.stem, family, label, title, reduced or records.stamp["dtype"], path, records,
-        SMALL_COLOURS[index % len(SMALL_COLOURS)] if size == SMALL else colour,
-    )  # fmt: skip
+    colour = SMALL_COLOURS[index % len(SMALL_COLOURS)] if size == SMALL else colour
+    precision = reduced or records.stamp["dtype"]
+    return Model(path.stem, family, label, title, precision, path, records, colour)
