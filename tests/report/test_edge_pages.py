@@ -198,7 +198,6 @@ def both(rows):
 PICTURES = [row for row in whole() if not {"negated", "corrupted"} & {*row["dataset"].split()}]
 CASES = {
     "no records at all": {},
-    "one model": {"one": whole()},
     "pictures alone": both(PICTURES),
     "no captions": both([row for row in whole() if "captions" not in row["dataset"]]),
     "everything right": both(whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))),
