@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.pages import page_of
 from sci_book.papers.shared.tables import MISSING
 from sci_book.pipeline import verdicts
 from sci_book.pipeline.claims import Claim
@@ -211,7 +212,6 @@ def test_what_is_ours_stands_apart_from_the_papers(pages):
 def test_every_page_of_the_index_and_every_chapter_of_the_paper_is_there():
     named = {entry["page"] for entry in verdicts.load_index("sci")}
     for page in named | {entry["page"] for entry in verdicts.load_index(verdicts.OURS)}:
-        folder, ending = ("", ".md") if page.startswith("book/") else ("notebooks", ".py")
-        assert (ROOT / folder / f"{page}{ending}").is_file(), page
+        assert page_of(page), page
     chapters = {path.stem for path in (ROOT / "notebooks").glob("*.py")}
     assert {name for name in chapters if name.startswith(("table", "fig"))} <= named
