@@ -100,10 +100,8 @@ for kind in KINDS if recorded.pair else ():
 lines = {}
 for place, (name, title) in enumerate(titles.items()):
     parts = {kind: sample[place] for kind, sample in samples.items()}
-    found = {
-        kind: (statistics.difference if place == 2 else statistics.share)(*part)
-        for kind, part in parts.items()
-    }
+    measure = statistics.difference if name == printed.DIFFERENCE else statistics.share
+    found = {kind: measure(*part) for kind, part in parts.items()}
     for what, estimate in {**found, "combined": together([*parts.values()])}.items():
         paper = printed.value("edge_table04", dataset=PAPER_SETS.get(what, "Combined"), model=name)
         lines[f"{what}, {title}"] = row(estimate, paper=paper)
@@ -149,9 +147,7 @@ rules_table(recorded.compared, "rules")
 # numbers are its judge's, GPT-4o.
 
 # %%
-wrong = {
-    (kind, model): measures.failures(model, kind) for kind in KINDS for model in recorded.compared
-}
+wrong = {each: measures.failures(*reversed(each)) for each in product(KINDS, recorded.compared)}
 asked = text_model(judge, url)
 for (kind, _), rows in wrong.items() if asked else ():
     failed = [Failure(kind, line.question, line.truth, line.text) for line in rows.itertuples()]
@@ -171,10 +167,8 @@ lines = {}
 for kind, (model, name, end), category in product(KINDS, recorded.sides, CATEGORIES):
     paper = printed.value("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
     failed = wrong[kind, model]
-    by = {
-        "the tree": measures.failures(model, kind, "paper")["label"],
-        "the scene": failed["scene"],
-    }
+    label = measures.failures(model, kind, "paper")["label"]
+    by = {"the tree": label, "the scene": failed["scene"]}
     by |= {asked.name: failed["judge"]} if asked else {}
     cells = {"paper": tables.number(paper, 1 if category in SHARED else 0)}
     for who, labels in by.items():
@@ -308,14 +302,11 @@ def mean_ece(samples):
     """The mean of the ECE of both kinds, pictures of both varying at once."""
     if not all(map(len, samples)):
         return statistics.NO_DATA
-    columns = block_diag(
-        *(calibration.terms(rows["confidence"], rows["right"]) for rows in samples)
-    )
+    terms = [calibration.terms(rows["confidence"], rows["right"]) for rows in samples]
+    columns = block_diag(*terms)  # each kind in lines of its own
 
     def mean(sums):
-        return np.mean(
-            [calibration.ece_of_sums(part) for part in np.split(sums, len(samples))], axis=0
-        )
+        return np.mean([*map(calibration.ece_of_sums, np.split(sums, len(samples)))], axis=0)
 
     return statistics.of_sums(columns, pd.concat(samples)["group"], mean)
 
@@ -336,10 +327,8 @@ def calibration_table(models, name):
             lines[f"{what}, {model.shown}"] = row(error, paper=paper, scale=1.0)
             over.append(tables.MISSING)
             if len(rows := samples.get(what, ())):
-                gap = statistics.difference(
-                    rows["confidence"] - rows["right"], rows["group"]
-                ).times(100)
-                over[-1] = tables.with_ends(*gap[:3])
+                gap = statistics.difference(rows["confidence"] - rows["right"], rows["group"])
+                over[-1] = tables.with_ends(*gap.times(100)[:3])
     caption = "Table 6: expected calibration error, 10 bins"
     table = compared(lines, models, name=name, caption=caption, decimals=3)
     table.frame["confidence − accuracy, points"] = over
@@ -372,9 +361,8 @@ for model, kind in product(recorded.compared, KINDS):
             cells[f"{who}: count"] = tables.number(count, 0)
             cells[f"{who}: confidence"] = tables.number(confidence, 3)
             cells[f"{who}: right, %"] = tables.number(100 * right, 1)
-        found = (
-            statistics.wilson(round(right * count), int(count)) if count > 0 else statistics.NO_DATA
-        )
+        n = int(np.nan_to_num(count))  # none here in a bin that only the paper has
+        found = statistics.wilson(round(n * np.nan_to_num(right)), n)
         cells[tables.INTERVAL] = tables.interval(100 * found.low, 100 * found.high, 1)
 table_of(lines, name="bins", caption="Tables 11 to 14: bins of confidence").fold()
 

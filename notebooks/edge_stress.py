@@ -103,14 +103,11 @@ display(table07)
 # %%
 figure, ax = plt.subplots(figsize=(0.75 * figures.WIDTH, 2.8))
 for turn, (model, name, _) in enumerate(recorded.sides):
-    line, paper = (
-        lines[f"blurred, {model.shown}"],
-        printed.value("edge_table07", model=name, metric="blurred"),
-    )
+    line = lines[f"blurred, {model.shown}"]
     x, colour = np.array([0, 1]) + 0.06 * (turn - 0.5), model.colour
     ax.plot(x, [100, line["reproduced"]], "o-", color=colour, label=model.shown)
     ax.vlines(x[1], line["low"], line["high"], color=colour, linewidth=2.5)
-    ax.plot(x, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
+    ax.plot(x, [100, line["paper"]], "D:", mfc="white", color=colour, label=f"paper, {name}")
 ax.set(xticks=[0, 1], xticklabels=["clean", "blurred"], xlim=(-0.3, 1.3), ylabel="accuracy, %")
 if recorded.pair:
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
@@ -141,15 +138,16 @@ if recorded.pair:
     compact, large = both_right["right two"], both_right["right two large"]
     alone = int((compact > large).sum()), int((large > compact).sum())
     rho = sensitivity_ratio(both_right["drop"], both_right["drop large"], both_right["group"])
-    edwards, p = look(metric="McNemar p"), tables.number(mcnemar_edwards(*alone), 3)
+    theirs = tables.with_ends(*(look(metric=f"rho{end}") for end in ("", " low", " high")))
+    edwards, exact = mcnemar_edwards(*alone), statistics.mcnemar(compact, large)
     tests = {
         "right alone: compact, large": (f"{quoted}, {quoted}", f"{alone[0]}, {alone[1]}"),
-        "ρ, compact over large": (
-            tables.with_ends(*(look(metric=f"rho{end}") for end in ("", " low", " high"))),
-            ratio_text(rho),
+        "ρ, compact over large": (theirs, ratio_text(rho)),
+        "p, McNemar with Edwards’ correction": (
+            tables.number(look(metric="McNemar p"), 3),
+            tables.number(edwards, 3),
         ),
-        "p, McNemar with Edwards’ correction": (tables.number(edwards, 3), p),
-        "p, McNemar, exact": (tables.MISSING, tables.number(statistics.mcnemar(compact, large), 3)),
+        "p, McNemar, exact": (tables.MISSING, tables.number(exact, 3)),
     }
 frame = pd.DataFrame.from_dict(tests, orient="index", columns=["paper", ours])
 tables.Table("tests", frame, f"{len(both_right)} rows that both models have right when clean")
@@ -175,10 +173,8 @@ for model in recorded.full:
         mine = rows[rows["name"].isin(names)]
         for severity in (0, *SEVERITIES) if len(mine) else ():
             part = mine[mine["severity"] == max(severity, 1)]
-            right = statistics.share(part["right" if severity else "clean"], part["group"]).times(
-                100
-            )
-            lines.append((model.shown, what, severity, *right[:4]))
+            right = statistics.share(part["right" if severity else "clean"], part["group"])
+            lines.append((model.shown, what, severity, *right.times(100)[:4]))
 columns = {"model": str, "what": str, "severity": int, "right": float, "low": float, "high": float}
 curves = pd.DataFrame(lines, columns=[*columns, "n"]).astype(columns)
 
@@ -370,6 +366,7 @@ for kind in (*KINDS, "both") if recorded.pair else ():
         gaps = mine["success large"] - mine["success"]
         gap = statistics.difference(gaps, mine["group"]).times(100)
         wald, below = wald_difference(compact, n, large, n), look(metric="p below")
+        flip = statistics.sign_flip_test(gaps, mine["group"])
         lines[f"{kind}, large − compact"] = {
             "paper": tables.number(look(metric="gap"), 1),
             f"{ours}, by picture": tables.with_ends(*gap[:3], 1),
@@ -379,9 +376,7 @@ for kind in (*KINDS, "both") if recorded.pair else ():
             f"{ours}: z": tables.number(wald.z),
             "paper: p": f"< {below:.0e}" if below > 0 else tables.number(look(metric="p")),
             f"{ours}: p of z": tables.p_value(wald.p),
-            "p, sign flip by picture": tables.p_value(
-                statistics.sign_flip_test(gaps, mine["group"])
-            ),
+            "p, sign flip by picture": tables.p_value(flip),
         }
 table_of(lines, name="negation-gap", caption="Table 9: gaps in points, and tests of no gap")
 
