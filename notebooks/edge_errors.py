@@ -158,8 +158,7 @@ def share_of(labels, category):
     """A category's share of A to C in % with Wilson's interval; of D and E the count."""
     count, among = measures.shares(labels, category)
     if category in SHARED:
-        found = statistics.wilson(count, among).times(100)
-        return tables.with_ends(*found[:3], 1) if among else tables.MISSING, str(among)
+        return tables.shown(statistics.wilson(count, among), decimals=1), str(among)
     return str(count) if among else tables.MISSING, str(among)
 
 
@@ -328,7 +327,7 @@ def calibration_table(models, name):
             over.append(tables.MISSING)
             if len(rows := samples.get(what, ())):
                 gap = statistics.difference(rows["confidence"] - rows["right"], rows["group"])
-                over[-1] = tables.with_ends(*gap.times(100)[:3])
+                over[-1] = tables.shown(gap)
     caption = "Table 6: expected calibration error, 10 bins"
     table = compared(lines, models, name=name, caption=caption, decimals=3)
     table.frame["confidence − accuracy, points"] = over

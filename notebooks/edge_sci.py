@@ -56,10 +56,9 @@ for name, model in product(METHODS, recorded.full):
     for change in measures.changed_by(model, name):
         points = difference(change.values, change.clusters).times(100)
         p = sign_flip_test(change.values, change.clusters) if points.n else np.nan
-        lines.append((name, model.shown, change.what, change.better, *points[:4], p))
-effects = pd.DataFrame(
-    lines, columns=["method", "model", "what", "better", "points", "low", "high", "n", "p"]
-)
+        lines.append((name, model.shown, change.what, change.better, *points[:4], points.key, p))
+columns = ["method", "model", "what", "better", "points", "low", "high", "n", "key", "p"]
+effects = pd.DataFrame(lines, columns=columns)
 for _, known in effects[effects["n"] > 0].groupby("method"):
     effects.loc[known.index, "p"] = holm(known["p"])
 
@@ -94,10 +93,11 @@ def effect_table(name):
     """A method less the base: a line a measure, and of each model its change, rows and p."""
     cells = {}
     for line in effects[effects["method"] == name].itertuples():
-        change = tables.with_ends(line.points, line.low, line.high) if line.n else tables.MISSING
+        change = tables.with_ends(line.points, line.low, line.high, key=line.key)
+        change = change if line.n else tables.MISSING
         told = {tables.INTERVAL: change, "n": f"{line.n:.0f}", "p (Holm)": tables.p_value(line.p)}
         cells.setdefault(line.what, {}).update({(line.model, key): v for key, v in told.items()})
-    frame = pd.DataFrame.from_dict(cells, orient="index")
+    frame = pd.DataFrame.from_dict(cells, orient="index", dtype=object)  # str would drop the keys
     return tables.Table(f"effects-{name}", frame, f"{name} less the base, in points")
 
 
@@ -133,10 +133,10 @@ for model, kind, name in product(recorded.full, KINDS, METHODS):
     cells[f"{kind}, {name}, {model.shown}"] = {
         "confidence, base": tables.number(both["confidence"].mean(), 3),
         "confidence, method": tables.number(both["confidence two"].mean(), 3),
-        f"ECE change, {tables.INTERVAL}": tables.with_ends(*change[:3], 3),
+        f"ECE change, {tables.INTERVAL}": tables.shown(change, 1.0, 3),
         "n": f"{change.n}",
     }
-frame = pd.DataFrame.from_dict(cells, orient="index")
+frame = pd.DataFrame.from_dict(cells, orient="index", dtype=object)
 ece_table = tables.Table("ece-change", frame, "Confidence in the answer and ECE, same rows")
 display(ece_table)
 

@@ -364,12 +364,12 @@ for kind in (*KINDS, "both") if recorded.pair else ():
     if n := len(mine):
         compact, large = int(mine["success"].sum()), int(mine["success large"].sum())
         gaps = mine["success large"] - mine["success"]
-        gap = statistics.difference(gaps, mine["group"]).times(100)
+        gap = statistics.difference(gaps, mine["group"])
         wald, below = wald_difference(compact, n, large, n), look(metric="p below")
         flip = statistics.sign_flip_test(gaps, mine["group"])
         lines[f"{kind}, large − compact"] = {
             "paper": tables.number(look(metric="gap"), 1),
-            f"{ours}, by picture": tables.with_ends(*gap[:3], 1),
+            f"{ours}, by picture": tables.shown(gap, decimals=1),
             "Wald’s interval": tables.interval(100 * wald.low, 100 * wald.high, 1),
             "n": n,
             "paper: z": tables.number(look(metric="z")),
@@ -390,7 +390,7 @@ for template, kind in product((*TEMPLATES, "average"), KINDS):
         if template == "average":
             success = statistics.share(mine[f"success{end}"], mine["group"])
         paper = printed.value("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-        cell = tables.with_ends(*success.times(100)[:3], 0) if success.n else tables.MISSING
+        cell = tables.shown(success, decimals=0)
         lines.setdefault(template, {})[f"{kind}, {model.shown}"] = f"{cell} (paper {paper:g})"
     if template != "average" and recorded.pair:
         gaps = mine["success large"] - mine["success"]
