@@ -165,6 +165,7 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 #   all that is there and nothing else.
 # - The Brier score mixes calibration with accuracy; the change in ECE stands beside it with its own
 #   interval.
+# - Of each family one training has answers to this paper's questions, on all three of its pages.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 #
 # ## If you change …

@@ -109,9 +109,9 @@ HAND = {
         ("contrasts", "scale: small − standard, one", "ρ", "no records"),
         ("table09", "change, two (by picture)", "run here", "0.0"),
         ("table09", "change, two (by picture)", "paper", "−33.2"),
-        ("negation-gap", "both, large − compact", "run here: z", Z),
-        ("negation-gap", "questions, large − compact", "paper: p", "0.19"),
-        ("negation-gap", "both, large − compact", "paper: p", "< 1e-08"),
+        ("negation-gap", "both", "run here: z", Z),
+        ("negation-gap", "questions", "paper: p", "0.19"),
+        ("negation-gap", "both", "paper: p", "< 1e-08"),
         ("readings", "paper: one", "false_yn", "33"),
     ],
 }
