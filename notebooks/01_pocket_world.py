@@ -214,7 +214,7 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # and so, with `--arch llava_next`, or with `--size small`, the other two. The first two stand for
 # the paper's models. The third, which is narrower, answers questions
 # of size: does a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what
-# does scale do to blur ({doc}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
+# does scale do to blur ({ref}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
 # two, with seeds 1 and 2, the records alone ship, for
 # {ref}`the claims on several seeds <headline_seeds>`.
 #

@@ -38,12 +38,11 @@ def test_the_level_stands_in_one_place():
 @pytest.mark.parametrize(
     ("made", "elsewhere"),
     [
-        # The paper's own Wald; quartiles of time; numbers without ends.
+        # Quartiles of time; numbers without ends.
         (
             "Interval(",
             {
                 "01_pocket_world.py",
-                "negation.py",
                 "time_measures.py",
                 "nonrobust_share.py",
                 "ranking.py",

@@ -8,7 +8,7 @@ from scipy.stats import chi2
 from statsmodels.stats.contingency_tables import mcnemar as textbook
 
 from sci_book.papers.edge import statistics
-from sci_book.results.statistics import difference, mcnemar, wilson
+from sci_book.results.statistics import mcnemar
 
 
 def test_wald_gap_of_table_9():
@@ -18,11 +18,6 @@ def test_wald_gap_of_table_9():
     assert round(gap.z, 3) == 5.688
     assert gap.p == pytest.approx(1.29e-8, rel=0.005)
     assert gap.p > 1e-8 > gap.p / 2  # the printed p < 1e-8 is the one-sided one
-
-
-@pytest.mark.parametrize(("count", "ends"), [(534, [63.41, 69.93]), (634, [76.30, 81.92])])
-def test_wilson_of_table_9(count, ends):
-    assert [round(100 * end, 2) for end in wilson(count, 800)[1:3]] == ends
 
 
 def test_wald_changes_sign_with_the_order():
@@ -63,26 +58,6 @@ def test_clamping_matters_only_at_equal_counts(b, c):
     plain, clamped = (statistics.mcnemar_edwards(b, c, clamped=word) for word in (False, True))
     assert (plain == clamped) == (b != c or b == 0)
     assert b != c or clamped == 1
-
-
-def test_a_gap_of_clustered_rows_is_wider_than_of_as_many_pictures():
-    generator = np.random.default_rng(0)
-    easy = generator.random(200)
-    # All four judgements of a picture agree, so there are 200 observations and not 800.
-    first, second = np.repeat(easy < 0.6, 4), np.repeat(easy < 0.7, 4)
-    gap = second.astype(float) - first
-    by_picture, apart = difference(gap, np.repeat(np.arange(200), 4)), difference(gap, range(800))
-    wald = statistics.wald_difference(int(first.sum()), 800, int(second.sum()), 800)
-    assert by_picture.estimate == apart.estimate == pytest.approx(wald.estimate)
-    width, narrow = (interval.high - interval.low for interval in (by_picture, apart))
-    assert width == pytest.approx(2 * narrow, rel=0.2)
-
-
-def test_the_blur_drops_of_table_7():
-    drop = difference([1] * 3 + [0] * 97, range(100))
-    assert drop.estimate == pytest.approx(0.03)
-    # The paper prints [0.00, 0.07]: percentiles of draws, which three rows of a hundred skew.
-    assert (drop.low, drop.high) == pytest.approx((-0.004, 0.064), abs=1e-3)
 
 
 def test_rho_of_table_7():

@@ -14,9 +14,10 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters import measures, time_measures
 from sci_book.papers.shared import chapters, evidence
 from sci_book.papers.shared.evidence import Evidence, Sample, measured
+from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import Claim, load_claims
-from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
+from sci_book.resources import FROZEN_RECORDS, RESULTS
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
@@ -61,7 +62,7 @@ def test_claims_have_a_quote_a_meaning_and_a_chapter():
     assert len(claims) >= 25
     for each in claims:
         assert each.quote and each.means and each.place, each.id
-        assert (ROOT / "notebooks" / f"{each.page}.py").is_file(), f"{each.id}: {each.page}"
+        assert page_of(each.page), f"{each.id}: {each.page}"
 
 
 @pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")

@@ -10,7 +10,6 @@ from sci_book.results.statistics import Interval, Rows, of_sums
 
 BINS = 10
 """M of equation (3)."""
-"""Hardly two rows have the same confidence, so a draw costs more than one of right and wrong."""
 
 
 def recorded_confidence(records: Records, policy: str = "base") -> np.ndarray:

@@ -21,7 +21,7 @@ DIFFERENCE = " - ".join(reversed(PAPER_PAIR))
 """What a number about the difference of both has in the place of a model."""
 
 
-def printed(table: str, **fields: str) -> float:
+def value(table: str, **fields: str) -> float:
     """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
     values = PRINTED.rows(table, **fields)["value"]
     return float(values.iloc[0]) if len(values) == 1 else float("nan")

@@ -1,1 +1,1 @@
-"""The chapters of the Edge Reliability Gap: what each reads off records, draws and concludes."""
+"""What the pages and claims of the Edge Reliability Gap share: its models, and what is measured."""

@@ -1,37 +1,150 @@
-"""What the claims of the Edge Reliability Gap are about, by the names that the ledger uses.
+"""What the claims and pages of the Edge Reliability Gap measure.
 
-Each measure takes the evidence of a model and the claim's arguments, and returns the claim's parts;
-none where nothing was run that it could be tested on.
+At the top the rows that a page and a claim share; below, by the names that the ledger uses, the
+measures: each takes the evidence of a model and the claim's arguments, and returns the claim's
+parts; none where nothing was run that it could be tested on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import yes_no
-from sci_book.papers.edge.chapters import (
-    ablations,
-    accuracy,
-    blur,
-    calibration,
-    effects,
-    negation,
-    taxonomy,
-)
+from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, paired_probes, read
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
-from sci_book.papers.edge.taxonomy import CATEGORIES
+from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, tree
 from sci_book.papers.shared.chapters import Named
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import ordered_pairs
-from sci_book.results.statistics import Sample, share, wilson
+from sci_book.results.statistics import Rows, Sample, share, wilson
+
+TOP_BIN = 0.9
+SCI = "SCI5"
+OPEN, INVERTED = ("is_not", "absent"), "false_yn"
+"""Templates that ask for what is absent, and the one that denies what is there."""
+
+# --- rows that a page and a claim share -----------------------------------------------------------
+
+
+def confident(model: Model, kind: str) -> pd.DataFrame:
+    """The answers of one kind that have a confidence."""
+    answers = model.answers(kind)
+    return answers[answers["confidence"].notna()]
+
+
+def exact(captions: pd.DataFrame) -> pd.Series:
+    """1 for a caption that says its whole scene and nothing else, 0 for any other."""
+    pairs = zip(captions["text"], captions["truth"], strict=True)
+    return pd.Series([scene.exact(*pair) for pair in pairs], captions.index, dtype=float)
+
+
+def passing_but_wrong(captions: pd.DataFrame) -> pd.Series:
+    """1 for a caption that passes the paper's coarse rule and is not `exact`, 0 for any other."""
+    return captions["right"].astype(float) * (1 - exact(captions))
+
+
+def failures(model: Model, kind: str, rule: Literal["paper", "scene"] = "scene") -> pd.DataFrame:
+    """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
+
+    By the rule "paper" hardly a caption fails; by "scene" all that do not say the whole scene.
+    """
+    answers = model.answers(kind)
+    right = exact(answers) if rule == "scene" and kind == CAPTIONS else answers["right"]
+    wrong = answers[right == 0]
+    unseen = model.answers(kind, "black")["text"].reindex(wrong.index, fill_value="")
+    words, seen = [], []
+    for answer, blind in zip(wrong.itertuples(), unseen, strict=True):
+        words.append(tree(Failure(kind, answer.question, answer.truth, answer.text)))
+        said = answer.truth, answer.text, blind
+        asked = kind == QUESTIONS
+        seen.append(
+            scene.label_question(answer.category, *said) if asked else scene.label_caption(*said)
+        )
+    return wrong.assign(label=words, scene=seen)
+
+
+def shares(labels: pd.Series, category: str) -> tuple[int, int]:
+    """How many labels are a category, of those of A to C (or of all, for D and E)."""
+    among = labels.isin(SHARED) if category in SHARED else labels.notna()
+    return int((labels == category).sum()), int(among.sum())
+
+
+def changes(model: Model, policy: str = "base") -> pd.DataFrame:
+    """Each row clean and blurred: `right` and `right two`, and their difference, `drop`.
+
+    Questions and captions together, by kind and row number.
+    """
+    parts = {}
+    for kind in KINDS:
+        both = paired(model.answers(kind, policy), model.answers(f"{BLURRED} {kind}", policy))
+        parts[kind] = both.assign(drop=both["right"] - both["right two"])
+    return pd.concat(parts, names=["kind", "row"])
+
+
+def corrupted(model: Model, policy: str = "base") -> pd.DataFrame:
+    """Corrupted questions: `name`, `severity`, `right`, and `clean`, right on the clean picture."""
+    rows = model.answers(f"{CORRUPTED} {QUESTIONS}", policy)
+    parts = rows["category"].str.rsplit(" ", n=1)
+    clean = model.answers(QUESTIONS, policy).groupby("group")["right"].mean()
+    rows = rows.assign(
+        name=parts.str[0], severity=parts.str[1].astype(int), clean=rows["group"].map(clean)
+    )
+    return rows[rows["clean"].notna()]
+
+
+class Change(NamedTuple):
+    """What a method changes of one measure: the side that is better, and every row's change."""
+
+    what: str
+    better: Literal["greater", "less"]
+    values: np.ndarray
+    clusters: np.ndarray
+
+
+@lru_cache(maxsize=16)  # three claims and a page ask for the same
+def changed_by(model: Model, method: str) -> tuple[Change, ...]:
+    """A method less the base in each of the paper's measures, on the same rows.
+
+    Experiments that were not run are empty. An answer without a confidence (one of its tokens was
+    not kept) counts in accuracy alone.
+    """
+    found: list[Change] = []
+
+    def add(what: str, better: Literal["greater", "less"], values: Rows, rows: pd.DataFrame):
+        found.append(Change(what, better, *_arrays(values, rows)))
+
+    for kind in KINDS:
+        both = paired(model.answers(kind), model.answers(kind, method))
+        add(f"accuracy, {kind}", "greater", both["right two"] - both["right"], both)
+        known = both[both["confidence"].notna() & both["confidence two"].notna()]
+        base = (known["confidence"] - known["right"]) ** 2
+        brier = (known["confidence two"] - known["right two"]) ** 2 - base
+        add(f"Brier score, {kind}", "less", brier, known)
+    whole = exact(both.assign(text=both["text two"])) - exact(both)  # `both` are captions
+    add("whole scene, captions", "greater", whole, both)
+    blurred = paired(changes(model), changes(model, method), " of method")
+    for kind in KINDS:
+        both = blurred[blurred.index.get_level_values("kind") == kind]
+        add(f"drop under blur, {kind}", "less", both["drop of method"] - both["drop"], both)
+    both = paired(corrupted(model), corrupted(model, method))
+    add("accuracy, corrupted questions", "greater", both["right two"] - both["right"], both)
+    probes = paired_probes(model.probes(), model.probes(method), " two")
+    for kind in KINDS:
+        both = probes[probes["kind"] == kind]
+        add(f"probes passed, {kind}", "greater", both["success two"] - both["success"], both)
+    return tuple(found)
+
+
+# --- evidence and measures ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +171,13 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
 
 def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of answers whose confidence is in the top bin."""
-    rows = calibration.sample(of.subject, kind)
-    return _share(
-        f"confidence of 0.9 or more, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows
-    )
+    rows = confident(of.subject, kind)
+    return _share(f"confidence of 0.9 or more, {kind}", rows["confidence"] >= TOP_BIN, rows)
 
 
 def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     """How often the right one of a right and a wrong answer is the more confident; ties halve."""
-    rows = calibration.sample(of.subject, kind)
+    rows = confident(of.subject, kind)
     if rows["right"].nunique() < 2:
         return []
     confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
@@ -76,7 +187,7 @@ def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
     """Confidence less accuracy; less that of another kind where one is named."""
-    rows = [calibration.sample(of.subject, name) for name in (kind, against) if name]
+    rows = [confident(of.subject, name) for name in (kind, against) if name]
     if not all(map(len, rows)):
         return []
     over = rows[0]["confidence"] - rows[0]["right"]
@@ -88,7 +199,7 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
 
 def blur_drop(of: EdgeEvidence) -> list[Sample]:
     """Clean less blurred accuracy, on all questions and captions."""
-    rows = blur.changes(of.subject)
+    rows = changes(of.subject)
     return _difference("accuracy, clean less blurred", rows["drop"], rows)
 
 
@@ -97,7 +208,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     other = of.variant(factor)
     if other is None:
         return []
-    both = ablations.both_drops(other, of.subject)
+    both = paired(changes(other), changes(of.subject), " second")
     first = {SMALL: "smaller sister", "nf4": "NF4"}.get(factor, factor)
     return _difference(
         f"cost of blur, {first} less full model", both["drop"] - both["drop second"], both
@@ -115,15 +226,22 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
 
 
 def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
-    """Success of the open templates less that of the false premise, picture by picture."""
-    rows = negation.own_gap(of.subject, kind)
-    return _difference(f"open negation less false premise, {kind}", rows["gap"], rows)
+    """Success of the open templates less that of the false premise, picture by picture.
+
+    Pictures of which one of these probes failed to be answered are left out.
+    """
+    mine = of.subject.probes()
+    mine = mine[mine["kind"] == kind]
+    wide = mine.pivot(index=["row", "group"], columns="template", values="success")
+    wide = wide.reindex(columns=[*OPEN, INVERTED]).dropna()
+    gap = wide[[*OPEN]].mean(axis=1) - wide[INVERTED]
+    return _difference(f"open negation less false premise, {kind}", gap, wide.reset_index())
 
 
 def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of "yes" to the claim that what is shown is not."""
     rows = of.subject.probes()
-    rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
+    rows = rows[(rows["kind"] == kind) & (rows["template"] == INVERTED)]
     yes = [yes_no(text) == "yes" for text in rows["text"]]
     return _share(f"answers yes, {kind}", yes, rows)
 
@@ -151,12 +269,12 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
 def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
     rows = of.subject.answers(CAPTIONS)
-    return _share("captions that pass but are wrong", accuracy.passes_but_wrong(rows), rows)
+    return _share("captions that pass but are wrong", passing_but_wrong(rows), rows)
 
 
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
-    count, among = taxonomy.shares(taxonomy.failures(of.subject, kind, "scene")["label"], name)
+    count, among = shares(failures(of.subject, kind)["label"], name)
     what = f"{CATEGORIES[name]} ({name}), {kind}"
     return [Part(what, partial(wilson, count, among))] if among else []
 
@@ -175,14 +293,14 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     return [Part("pictures with a failure", interval)] if pictures else []
 
 
-def change_by_sci(of: EdgeEvidence, what: str, method: str = effects.SCI) -> list[Sample]:
-    """What a method adds to a measure of the base on the same rows, by kind: `effects.lines`."""
+def change_by_sci(of: EdgeEvidence, what: str, method: str = SCI) -> list[Sample]:
+    """What a method adds to a measure of the base on the same rows, by kind: `changed_by`."""
     if method not in of.subject.records.policies:
         return []
     return [
-        Sample(line.what, line.values, line.clusters, span=(-1.0, 1.0))
-        for line in effects.lines(of.subject, method)
-        if line.what.startswith(what)
+        Sample(change.what, change.values, change.clusters, span=(-1.0, 1.0))
+        for change in changed_by(of.subject, method)
+        if change.what.startswith(what)
     ]
 
 

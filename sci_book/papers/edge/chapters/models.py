@@ -1,4 +1,4 @@
-"""The models of these chapters: which have records, in which precision, and which form the pair.
+"""The models of Edge's pages: which have records, in which precision, and which form the pair.
 
 The records lie in the folder `edge` beside the other records: `<model>.parquet` of the model as it
 is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTI
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, model_names, rows_read
-from sci_book.papers.shared.chapters import side as side  # pages take it from here
 from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.parameters import Names
@@ -34,12 +32,11 @@ SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
-"""Of the smaller sisters of the models, in the order of a chapter."""
-ABOUT_RECORDS = f"""\
-`sci probe edge --model … --out …` makes these records: {QUESTION_ROWS} questions and {CAPTION_ROWS}
-captions of the pocket world, clean and blurred, with the logits of every step of the answers; the
-other experiments keep answers alone. A picture is a cluster of every interval. A model without
-records makes the verdict *not comparable*, unless another fails."""
+"""Of the smaller sisters of the models, in the order of a page."""
+_STAND_IN = (
+    "They are of one size and differ in architecture: a stand-in until a smaller model has records,"
+    " and no test of compactness"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +50,7 @@ class Model:
         shown: what tables call it, such as "pocket Qwen2-VL, nf4".
         precision: "float32" (or what the stamp says), "int8" or "nf4".
         records: every experiment of `papers.edge.conditions`, of those that were run.
-        colour: the same in every figure of a chapter; precisions of one model share it.
+        colour: the same in every figure; precisions of one model share it.
     """
 
     name: str
@@ -108,22 +105,9 @@ class Model:
         return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
 
-class Pair(NamedTuple):
-    """Two models beside the paper's two: the compact one, the large one, and how they differ."""
-
-    compact: Model
-    large: Model
-    differ: str
-
-    @property
-    def sides(self) -> list[tuple[Model, str, str]]:
-        """Each model, the paper's beside it, and how its columns end where both are joined."""
-        return list(zip(self[:2], PAPER_PAIR, ("", " large"), strict=True))
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The models of a chapter that have records, in every precision and size.
+    """The models of a page that have records, in every precision and size.
 
     `missing` names those that have none, the smaller sister of the first model among them.
     """
@@ -146,22 +130,31 @@ class Found:
         return next((model for model in self.models if model.name == name), None)
 
     @property
-    def pair(self) -> Pair | None:
-        """The compact and the large model; None if there are no two to compare.
+    def pair(self) -> tuple[Model, ...]:
+        """The compact and the large model beside the paper's two, or no model.
 
         The large one is the first model. The compact one is its smaller sister; until that has
         records, the second model stands in, and the two differ in architecture alone.
         """
         if not self.full:
-            return None
+            return ()
         large, *others = self.full
-        if small := self.named(f"{large.family}-{SMALL}"):
-            return Pair(small, large, "scale")
-        return Pair(others[0], large, "architecture") if others else None
+        compact = self.named(f"{large.name}-{SMALL}") or next(iter(others), None)
+        return (compact, large) if compact else ()
+
+    @property
+    def compared(self) -> list[Model]:
+        """`full`, and the smaller sister if the pair has one: those that tables go into."""
+        return list(dict.fromkeys([*self.full, *self.pair]))
+
+    @property
+    def sides(self) -> list[tuple[Model, str, str]]:
+        """Of the pair each model, the paper's beside it, and how its columns end where joined."""
+        return list(zip(self.pair, PAPER_PAIR, ("", " large"), strict=False))
 
 
 def read(models: Names, records: str | Path) -> Found:
-    """The models of a chapter with all their precisions and sizes that have records.
+    """The models of a page with all their precisions and sizes that have records.
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
@@ -183,31 +176,27 @@ def read(models: Names, records: str | Path) -> Found:
     return Found(tuple(present), tuple(missing))
 
 
-def missing_line(recorded: Found) -> str:
-    """Which models have no records, in sentences of Markdown; nothing if every model has some."""
-    if not recorded.missing:
-        return ""
-    return (
-        f"Without records of this paper, and so *not comparable*: {', '.join(recorded.missing)}. "
-        "`sci probe edge` makes them."
-    )
-
-
-def pair_line(pair: Pair | None) -> str:
-    """Who stands for whom, in a sentence of Markdown."""
-    if pair is None:
-        return "Fewer than two models have records, so there is no pair to compare."
-    what = (
-        "They differ in scale alone"
-        if pair.differ == "scale"
-        else "They are of one size and differ in architecture: a stand-in until a smaller model "
-        "has records, and no test of compactness"
-    )
-    return (
-        f"Beside {PAPER_PAIR[0]} stands the compact model, *{pair.compact.shown}*; beside "
-        f"{PAPER_PAIR[1]} the large one, *{pair.large.shown}*. {what}. The paper's two differ in "
-        "scale, precision and architecture."
-    )
+def about(recorded: Found) -> str:
+    """Which models have no records, who stands for whom, what records hold: Markdown."""
+    said = [f"`sci probe edge --model … --out …` makes records: {QUESTION_ROWS} questions and "
+            f"{CAPTION_ROWS} captions of the pocket world, clean and blurred, with the logits of "
+            "every step of the answers; the other experiments keep answers alone. A picture is a "
+            "cluster of every interval. A model without records makes a verdict *not comparable*, "
+            "unless another fails."]  # fmt: skip
+    if recorded.pair:
+        compact, large = recorded.pair
+        alike = "They differ in scale alone" if compact.family == large.family else _STAND_IN
+        said.append(
+            f"Beside {PAPER_PAIR[0]} stands the compact model, *{compact.shown}*; beside "
+            f"{PAPER_PAIR[1]} the large one, *{large.shown}*. {alike}. The paper's two differ in "
+            "scale, precision and architecture."
+        )
+    else:
+        said.append("Fewer than two models have records: tables of a pair are empty.")
+    if recorded.missing:
+        names = ", ".join(recorded.missing)
+        said.append(f"Without records of this paper, and so *not comparable*: {names}.")
+    return " ".join(said)
 
 
 def rows_table(recorded: Found) -> Table:
@@ -226,7 +215,7 @@ def rows_table(recorded: Found) -> Table:
 
 
 def stamp_of(recorded: Found) -> Table:
-    """What settles a chapter's numbers; rows that differ by model are named with it."""
+    """What settles a page's numbers; rows that differ by model are named with it."""
     stamps = {model.name: model.records.stamp for model in recorded.models}
     data: dict[str, str] = {}
     for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
@@ -268,7 +257,6 @@ def _model(path: Path, family: str, suffix: str, index: int, colour: str) -> Mod
         title = f"pocket {label}" if entry["pocket"] else f"{label}, run here"
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     title = ", ".join(filter(None, (title, size, reduced)))
-    return Model(
-        path.stem, family, label, title, reduced or records.stamp["dtype"], path, records,
-        SMALL_COLOURS[index % len(SMALL_COLOURS)] if size == SMALL else colour,
-    )  # fmt: skip
+    colour = SMALL_COLOURS[index % len(SMALL_COLOURS)] if size == SMALL else colour
+    precision = reduced or records.stamp["dtype"]
+    return Model(path.stem, family, label, title, precision, path, records, colour)
