@@ -31,7 +31,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline import elsewhere, notebooks
 from sci_book.pipeline.notebooks import parameter_names
-from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen
+from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen, papers_of
 from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.pipeline.reproduce import chapter_sources
 from sci_book.resources import NOTEBOOKS
@@ -237,6 +237,14 @@ def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
         none = [kind for kind in ("biased", "sensitive") if f"both {kind} and multiple" in said]
         missing = {"always-wrong": ["sensitive"], "rubbish": ["biased"]}
         assert none == missing.get(name, ["biased", "sensitive"])
+
+
+@pytest.mark.parametrize("stem", [stem for stem in SOURCES if OWN not in papers_of(stem)])
+def test_a_companions_page_says_that_there_are_no_records_of_it(stem, tmp_path, monkeypatch):
+    """As where the records of one's own model could not be made (`elsewhere`)."""
+    monkeypatch.chdir(NOTEBOOKS)
+    said = texts(page(SOURCES[stem], tmp_path, "nobody", parameters(tmp_path, "nobody")))
+    assert "**Verdict" in said and "not comparable" in said
 
 
 def _fill(pages, stem, papers):
