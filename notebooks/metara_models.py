@@ -35,16 +35,7 @@ from IPython.display import Markdown, display
 from scipy.stats import kendalltau
 
 from sci_book.papers.metara import metavqa, paper
-from sci_book.papers.metara.chapters.answers import (
-    FR,
-    LABELS,
-    METHODS,
-    TASKS,
-    less,
-    levels,
-    mean,
-    read,
-)
+from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, less, levels, mean, read
 from sci_book.papers.metara.chapters.measures import rankings
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.printed import OVERALL, PRINTED, SETS
@@ -84,7 +75,7 @@ if missing := chapters.absences(recorded):
 # original. Originals are what the intervals draw again.
 
 # %%
-figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 4.8 + 0.2 * len(made)))
+figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 4.2 + 0.2 * len(made)))
 colours = figures.model_colours([model.name for model in made])
 for panel, (table, dataset) in zip(axes, OVERALL.items(), strict=True):
     printed = PRINTED.rows(table, metric="final FR")
@@ -124,13 +115,14 @@ def beside(model, table, **fields):
         return PRINTED.number(table, **row, **fields)
 
 
-titles = {"accuracy": "accuracy of originals", **LABELS, "robust": "Robust(M) = 1"}
+NAMES = ("accuracy", *RATES, "robust")
 rates = {}
-for model, (table, dataset), (name, title) in product(made, OVERALL.items(), titles.items()):
+for model, (table, dataset), name in product(made, OVERALL.items(), NAMES):
     printed = beside(model, table, metric="final FR") if name == FR else None
     found = mean(model.rate(name, TASKS[dataset]))
-    rates[f"{model.shown}, {TASKS[dataset]}: {title}"] = chapters.row(found, paper=printed)
-levels(made, rates, name="rates", caption="Percent of originals, or means over them; n originals")
+    rates[f"{model.shown}, {TASKS[dataset]}: {name}"] = chapters.row(found, paper=printed)
+caption = "Accuracy and Robust(M) = 1, percent of originals; FR, means over them; n originals"
+levels(made, rates, name="rates", caption=caption)
 
 # %% [markdown]
 # Of the originals answered right, those that fail in some case. On text MR2 is the mirror, in which
@@ -150,7 +142,7 @@ levels(made, hidden, name="hidden", caption=caption, paper=False)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_models):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
 # The columns of data sets in Tables II and III are accuracies by their own numbers, so they stand
@@ -182,7 +174,7 @@ for table, dataset in OVERALL.items():
 # between originals.
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.1))
 ticks = [name for names in SETS.values() for name in names]
 theirs = [PRINTED.number("metara_table05", dataset=name) for name in ticks]
 left.plot(theirs, range(len(ticks)), "D", mfc="white", mec=figures.INK, label="paper")
@@ -213,16 +205,6 @@ figures.show(
     "fails no more often than the rate along the axis.",
 )
 
-# %%
-printed = PRINTED.tables["metara_table05"]
-(who,) = set(printed["model"] + " " + printed["base"] + " (paper)")
-five = {who: dict(zip(printed["dataset"], printed["value"].astype(float), strict=True))} | {
-    model.shown: {f"pocket {task}": model.percent(FR, task) for task in TASKS.values()}
-    for model in made
-}
-caption = "FR by data set, percent; ours conditional on a right original"
-table_of(five, name="table05", caption=caption, decimals=1)
-
 # %% [markdown]
 # The gap depends on the rate: the absolute one counts what was wrong before anything changed, the
 # conditional one does not. Where a model answers more originals of one task than of the other, the
@@ -235,9 +217,9 @@ for model, (words, over), name in product(
     made, (("", RELATIONS), (", without MR2", UNMIRRORED)), RATES
 ):
     text, knowledge = (model.rate(name, task, relation=over) for task in ("text", "knowledge"))
-    gaps[f"{model.shown}, {LABELS[name]}{words}"] = chapters.row(less(text, knowledge))
+    gaps[f"{model.shown}, {name}{words}"] = chapters.row(less(text, knowledge))
 caption = "FR on text less that on knowledge, points; n originals"
-levels(made, gaps, name="gaps", caption=caption, paper=False)
+levels(made, gaps, name="gaps", caption=caption, paper=False).fold()
 
 # %% [markdown]
 # The "greater variance" is a claim of its own: the variance over originals of FR, a share, is
@@ -245,7 +227,7 @@ levels(made, gaps, name="gaps", caption=caption, paper=False)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_tasks):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
 # (metara_table04_fig05_ranking)=
@@ -276,13 +258,12 @@ def place_methods(panel, found):
         panel.plot(*place, "o", color=figures.colour(name))
         offset = 5, 4 + 9 * places[:order].count(place)
         panel.annotate(name, place, xytext=offset, textcoords="offset points", fontsize=8)
-    panel.set(xlim=(0.5, len(METHODS) + 1.2), ylim=(0.5, len(METHODS) + 0.9))
-    panel.set(xlabel="rank by MetaVQA", ylabel="rank by MetaRA")
+    panel.set(xlim=(0.5, 8.2), ylim=(0.5, 7.9), xlabel="rank by MetaVQA", ylabel="rank by MetaRA")
 
 
 if ranked:
     figure, axes = plt.subplots(
-        len(made), len(TASKS), figsize=(figures.WIDTH, 3.1 * len(made)), squeeze=False
+        len(made), len(TASKS), figsize=(figures.WIDTH, 2.4 * len(made)), squeeze=False
     )
     for (row, model), (column, task) in product(enumerate(made), enumerate(TASKS.values())):
         axes[row, column].set_title(f"{model.shown}, {task}")
@@ -308,11 +289,12 @@ agreement = {
     }
     for (shown, task), found in ranked.items()
 }  # fmt: skip
-table_of(agreement, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
+caption = "Kendall’s tau-b between the rankings of the methods"
+table_of(agreement, name="tau", caption=caption).fold()
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_rankings):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
 # Table IV prints ranks of four of its models, and failure rates on TextVQA of a fifth one too. Its
@@ -329,7 +311,8 @@ for line, fields in {**cells, "printed ranks": {"metric": "rank"}}.items():
     both = rows.pivot(index="model", columns="method", values="value").astype(float).dropna()
     tau, p = kendalltau(both["MetaVQA"], both["MetaRA"])
     own[line] = {"models": len(both), "tau": float(tau), "p": tables.p_value(p)}
-display(table_of(own, name="tau-paper", caption="The paper’s Table IV: tau of what it prints"))
+caption = "The paper’s Table IV: tau of what it prints"
+display(table_of(own, name="tau-paper", caption=caption).fold())
 
 violated = {}
 for model, (dataset, task) in product(made, TASKS.items()):
@@ -340,14 +323,20 @@ for model, (dataset, task) in product(made, TASKS.items()):
     for name in metavqa.RELATIONS:
         violated[f"{row}: {name}"] = chapters.row(mean(rows[rows["relation"] == name]))
 caption = "FR of the base by MetaVQA, percent; n compositions"
-levels(made, violated, name="metavqa", caption=caption)
+levels(made, violated, name="metavqa", caption=caption).fold()
 
 # %% [markdown]
-# The file holds what was read (originals that are wrong or unknown to start with enter no
+# The file holds Table V, what was read (originals that are wrong or unknown to start with enter no
 # conditional rate), and both failure rates of every method with its ranks: 1 has the lowest rate,
 # and methods that tie share the mean of their ranks.
 
-# %%
+# %% tags=["hide-input"]
+printed = PRINTED.tables["metara_table05"]
+(who,) = set(printed["model"] + " " + printed["base"] + " (paper)")
+five = {who: dict(zip(printed["dataset"], printed["value"].astype(float), strict=True))} | {
+    model.shown: {f"pocket {task}": model.percent(FR, task) for task in TASKS.values()}
+    for model in made
+}
 counts = {}
 for model in made:
     frame = model.subject.records.frame
@@ -366,10 +355,10 @@ ranks = {
     if (model.shown, task) in ranked
 }
 
-# %% tags=["hide-input"]
 tables.download(
     "metara_models",
     [
+        table_of(five, name="table05", caption="Table V: FR by data set, percent", decimals=1),
         table_of(counts, name="counts", caption="Rows read, and originals"),
         table_of(ranks, name="ranks", caption="FR in percent, and ranks"),
     ],

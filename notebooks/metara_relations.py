@@ -4,12 +4,10 @@
 # MetaRA {cite:p}`xu2026metara` changes a picture and its question in four ways that are meant to
 # leave the answer as it is: benign adjustments (MR1), local edits (MR2; the mirror where reading is
 # asked), style or background (MR3), a text written into the picture (MR4); each time the question
-# is put in other words. The paper finds models robust to benign changes and to style, and not to
-# local edits and texts, above all where reading is asked. Two more questions stand below: whether
-# a relation leaves alone what it promises to leave, and whether harder questions fail more often.
-#
-# The pocket set *knowledge* stands for the paper's KBVQA, *text* for its OCR-VQA. Pocket numbers
-# stand *beside* the paper's. Levels do not carry over.
+# is put in other words. Which of them makes a model fail? Does each leave alone what it promises to
+# leave? Do harder questions fail more often? The pocket set *knowledge* stands for the paper's
+# KBVQA, *text* for its OCR-VQA. Pocket numbers stand *beside* the paper's. Levels do not carry
+# over.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -24,29 +22,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
+from PIL import ImageOps
 
 from sci_book.data.pictures import decode_picture
 from sci_book.papers.metara import files, paper
-from sci_book.papers.metara.chapters.answers import (
-    FR,
-    LABELS,
-    TASKS,
-    drawn,
-    levels,
-    mean,
-    read,
-    rows_of,
-    same_in_a_mirror,
-)
-from sci_book.papers.metara.chapters.measures import halves, mirrored
-from sci_book.papers.metara.difficulty import LEVELS, cases_a_relation
+from sci_book.papers.metara.chapters import answers
+from sci_book.papers.metara.chapters.answers import FR, TASKS, drawn, levels, mean, rows_of
+from sci_book.papers.metara.chapters.measures import halves
+from sci_book.papers.metara.difficulty import LEVELS
 from sci_book.papers.metara.failures import ORIGINAL, RATES
-from sci_book.papers.metara.local import mirror
 from sci_book.papers.metara.order import order_rates
 from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.paraphrase import content_words, keep_questions
 from sci_book.papers.metara.printed import PRINTED
-from sci_book.papers.metara.relations import IDENTITY, OPERATIONS, RELATIONS, TARGETS, make_cases
+from sci_book.papers.metara.relations import IDENTITY, OPERATIONS, RELATIONS, make_cases
 from sci_book.papers.shared import chapters, figures, pages, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
@@ -62,7 +51,7 @@ for findings in (by_relation, by_difficulty):
     display(Markdown(ledger.conclusion(findings)))
 
 # %% tags=["hide-input"]
-made, recorded = read(models, records)
+made, recorded = answers.read(models, records)
 if missing := chapters.absences(recorded):
     display(Markdown(missing))
 
@@ -73,10 +62,10 @@ if missing := chapters.absences(recorded):
 # **Claim.** On each task, the conditional failure rate is higher under MR2 and MR4 than under MR1
 # and MR3, each pair, for each model shown.
 #
-# A rate of an original is a mean over its cases under a relation; the numbers are means over the
-# originals that have such cases, and originals are what the intervals draw again. The paper's are
-# means over its models and data sets. The conditional rate, of originals answered right, stands
-# beside the paper's FR.
+# The paper finds models robust to benign changes and to style, and not to local edits and texts. A
+# rate of an original is a mean over its cases under a relation; the numbers are means over the
+# originals that have such cases, which the intervals draw again. The conditional rate, of originals
+# answered right, stands beside the paper's FR, a mean over its models and data sets.
 
 # %%
 points = []
@@ -88,7 +77,7 @@ for (dataset, task), relation, model in product(TASKS.items(), RELATIONS, made):
 points = pd.DataFrame(points, columns=["model", "task", "relation", *tables.COMPARE_COLUMNS])
 
 # %%
-figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 3.2), sharex=True, sharey=True)
+figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 2.9), sharex=True, sharey=True)
 colours = figures.model_colours([model.name for model in made])
 for panel, (dataset, task) in zip(axes, TASKS.items(), strict=True):
     for place, model in enumerate(made):
@@ -97,8 +86,7 @@ for panel, (dataset, task) in zip(axes, TASKS.items(), strict=True):
         panel.hlines(heights, part["low"], part["high"], color=colours[model.name], linewidth=2.5)
         panel.plot(part["reproduced"], heights, "o", color=colours[model.name], label=model.shown)
     theirs = [PRINTED.number("metara_table06", split=r, dataset=dataset) for r in RELATIONS]
-    panel.plot(theirs, range(len(RELATIONS)), "D", mfc="white", mec=figures.INK, label="paper")
-    panel.set_yticks(range(len(RELATIONS)), RELATIONS)
+    panel.plot(theirs, RELATIONS, "D", mfc="white", mec=figures.INK, label="paper")
     panel.set(title=f"{task} ({dataset})", xlabel=f"{rate} failure rate, %")
 axes[0].invert_yaxis()
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=3)
@@ -111,13 +99,8 @@ figures.show(
 )
 
 # %%
-shown = points.set_index(
-    points["task"]
-    + ", "
-    + points["relation"].map(lambda r: f"{r}: {TARGETS[r]}, ")
-    + points["model"]
-)
-caption = f"FR {LABELS[rate]}, percent; n originals"
+shown = points.set_index(points["task"] + ", " + points["relation"] + ", " + points["model"])
+caption = f"Table VI: FR, {rate}, percent; n originals"
 levels(made, shown.to_dict("index"), name="relations", caption=caption)
 
 # %% [markdown]
@@ -126,11 +109,9 @@ levels(made, shown.to_dict("index"), name="relations", caption=caption)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(by_relation):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
-# ### Operation by operation
-#
 # A mirror leaves some letters as they are (H, T, X) and makes others into something else. If the
 # mirror "disrupts text perception", it does so on the others.
 
@@ -145,17 +126,10 @@ by_operation = {
     if made
 }
 signs = set(rows_of("text")["original"])
-changed = len(signs - same_in_a_mirror())
-sentences = [f"The mirror changes the sign of {changed} of {len(signs)} originals."]
-for model in made:
-    (part,) = mirrored(model)
-    points, low, high, n, *_ = part.interval.times(100)
-    sentences.append(
-        f"{model.shown}: on these, FR under the mirror is {tables.number(points)} points "
-        f"{tables.interval(low, high)} above that on the others, n = {n}."
-    )
-display(Markdown(" ".join(sentences)))
-table_of(by_operation, name="operations", caption="FR by operation, percent, of how many originals")
+changed = len(signs - answers.same_in_a_mirror())
+caption = "FR by operation, percent, of how many originals; the mirror changes "
+caption += f"the sign of {changed} of {len(signs)}"
+table_of(by_operation, name="operations", caption=caption).fold()
 
 # %% [markdown]
 # (metara_table01_fig09_gallery)=
@@ -178,16 +152,17 @@ def one_of_each(original):
 
 folders = {task: drawn(task).parent / "originals" / task for task in TASKS.values()}
 sets = {task: read_originals(folder).originals[:originals] for task, folder in folders.items()}
-examples = [max(sets["knowledge"][:6], key=lambda one: len(one_of_each(one))), sets["text"][0]]
-for example in examples:
-    cases = one_of_each(example)
-    names = ["original", *(f"{case.relation}\n{case.operation}" for case in cases)]
-    figures.show(
-        figures.pictures([example.image, *(case.image for case in cases)], names, columns=6),
-        f"“{example.question}” ({example.answer}): the original and one case of each operation.",
-        alt="Small drawn pictures: an original, and the same scene under each operation, such as "
-        "brighter, rotated, scaled, stylised, on another background, and with a text.",
-    )
+example = max(sets["knowledge"][:6], key=lambda one: len(one_of_each(one)))
+mirrored = [case for case in one_of_each(sets["text"][0]) if case.operation == "mirror"]
+cases = [*one_of_each(example), *mirrored]
+names = ["original", *(f"{case.relation}\n{case.operation}" for case in cases)]
+figures.show(
+    figures.pictures([example.image, *(case.image for case in cases)], names, columns=8),
+    f"“{example.question}” ({example.answer}): an original and one case of each operation; the "
+    "mirror is of a question about text.",
+    alt="Small drawn pictures: an original, and the same scene under each operation, such as "
+    "brighter, rotated, scaled, stylised, on another background, and with a text; a sign mirrored.",
+)
 
 
 # %%
@@ -200,13 +175,12 @@ def same(case, where=...):
     return np.array_equal(pixels(case.image)[where], pixels(case.original.image)[where])
 
 
-LOCAL, EVERY = ("shade", "texture", "occlusion"), [operation.name for operation in OPERATIONS]
+EVERY = [operation.name for operation in OPERATIONS]
 PROMISES = {
     "MR2: only pixels of the edited object change":
-        (LOCAL, lambda case: same(case, ~case.original.region)),
+        (["shade", "texture", "occlusion"], lambda case: same(case, ~case.original.region)),
     "MR2: the mirror's mirror is the original (most signs read otherwise in it)":
-        (["mirror"], lambda case: np.array_equal(
-            mirror(pixels(case.image)), pixels(case.original.image))),
+        (["mirror"], lambda case: same(case._replace(image=ImageOps.mirror(case.image)))),
     "MR3: all things stay as they are on a new background":
         (["background"], lambda case: same(case, case.original.things)),
     "MR3: the picture's size stays":
@@ -256,42 +230,39 @@ tables.plain(promises, name="promises", caption="What the relations promise, cas
 
 
 # %%
-def before_and_after(model, task):
-    """The cases of originals answered right, each with both pictures and how far they differ."""
-    cases = model.failures(task).cases.dropna(subset=FR)
-    rows, folder = rows_of(task).set_index("index"), drawn(task).parent / "pictures"
-    own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
-    for case in cases.itertuples():
-        names = own[case.original], rows.loc[case.index, "image"]
-        before, after = (decode_picture((folder / name).read_bytes()) for name in names)
-        if before.size == after.size:
-            change = np.abs(pixels(after) - pixels(before).astype(float)).mean()
-            yield case, rows.loc[case.index, "question"], (before, after), change
-
-
 images, titles, chosen = [], [], {}
 for model, (dataset, task) in product(made[:1], TASKS.items()):
-    found = list(before_and_after(model, task))
+    rows, folder = rows_of(task).set_index("index"), drawn(task).parent / "pictures"
+    own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
+    cases = model.failures(task).cases.dropna(subset=FR).set_index("index")
+    pairs, changes = {}, {}
+    for index, original in cases["original"].items():
+        names = own[original], rows.loc[index, "image"]
+        before, after = [decode_picture((folder / name).read_bytes()) for name in names]
+        if before.size == after.size:
+            pairs[index] = before, after
+            changes[index] = np.abs(pixels(after) - pixels(before).astype(float)).mean()
     for wrong, choose, name in ((0, max, "most changed, right"), (1, min, "least changed, wrong")):
-        if mine := [line for line in found if line[0].conditional == wrong]:
-            case, question, pair, change = choose(mine, key=lambda line: line[-1])
-            images += pair
-            titles += [f"{dataset}, original", f"{case.operation}: {'wrong' if wrong else 'right'}"]
+        if mine := [index for index in changes if cases.loc[index, FR] == wrong]:
+            index = choose(mine, key=changes.get)
+            case = cases.loc[index]
+            images += pairs[index]
+            titles += [f"{dataset}, original", f"{case['operation']}: {name.split()[-1]}"]
             chosen[f"{dataset}: {name}"] = {
-                "operation": case.operation, "mean change of a pixel": change,
-                "question": question, "truth": case.truth, "answer": case.answer,
+                "operation": case["operation"], "mean change of a pixel": changes[index],
+                "question": rows.loc[index, "question"], **case[["truth", "answer"]],
             }  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 if images:
     figures.show(
-        figures.pictures(images, titles, columns=4),
+        figures.pictures(images, titles, columns=8),
         "Of each task, the most changed case that is answered right and the least changed that is "
         "answered wrong.",
         alt="Pictures in pairs, original and case, for each task: first a case that is much "
         "changed and right, then one that is little changed and wrong.",
     )
-table_of(chosen, name="prose-figure09", caption="Figure 9 by rule")
+table_of(chosen, name="prose-figure09", caption="Figure 9 by rule").fold()
 
 # %% [markdown]
 # (metara_fig02_difficulty_order)=
@@ -318,7 +289,7 @@ table_of(chosen, name="prose-figure09", caption="Figure 9 by rule")
 # would leave out the hardest.
 
 # %%
-figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 3.4), sharey=True)
+figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 3.1), sharey=True)
 for panel, task in zip(axes, TASKS.values(), strict=True):
     for place, model in enumerate(made):
         rates = 100 * model.rate("absolute", task).set_index("original")["value"]
@@ -342,20 +313,9 @@ figures.show(
     "half a mean, joined by a line.",
 )
 
-# %%
-families = {}
-for task in TASKS.values():
-    for family, score in halves(task).groupby("family")["score"]:
-        ends = sorted({*map(cases_a_relation, (score.min(), score.max()))})
-        families[f"{task}: {family} …"] = {
-            "originals": len(score), "least d": score.min(), "median d": score.median(),
-            "most d": score.max(), "cases a relation": " to ".join(map(str, ends)),
-        }  # fmt: skip
-table_of(families, name="families", caption="Difficulty of the originals, by family")
-
 # %% tags=["hide-input"]
 for table in ledger.tables(by_difficulty):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
 # ### Order
@@ -376,17 +336,19 @@ for model, task in product(made, TASKS.values()):
             name = f"{task}, {model.shown}: {what}"
             in_orders[name] = chapters.row(found, scale=scale)
 caption = "Sheets in several orders; n: originals, and pictures for answers that changed"
-levels(made, in_orders, name="orders", caption=caption, paper=False)
+levels(made, in_orders, name="orders", caption=caption, paper=False).fold()
 
 # %% [markdown]
-# The file holds all three rates by relation, the cases that were drawn and could not be made, and
-# the rates by level of difficulty: thirds of a task's originals, taken across families, so that a
-# level says which families are in it before it says anything of d.
+# The file holds all three rates by relation, the cases that were drawn and could not be made, d by
+# family, and the rates by level of difficulty: thirds of a task's originals, taken across families,
+# so that a level says which families are in it before it says anything of d.
 
-# %%
+# %% tags=["hide-input"]
+scores = {task: halves(task).groupby("family")["score"].describe() for task in TASKS.values()}
+families = pd.concat(scores)[["count", "min", "50%", "max"]]
 three = {
     f"{task}, {relation}, {model.shown}": {
-        LABELS[name]: model.percent(name, task, relation=relation) for name in RATES
+        name: model.percent(name, task, relation=relation) for name in RATES
     }
     for model, task, relation in product(made, TASKS.values(), RELATIONS)
 }
@@ -398,19 +360,15 @@ by_level = {
 }
 counts = {}
 for task in TASKS.values():
-    cases = rows_of(task).query("relation != @ORIGINAL")
-    refused = [
-        f"not made, {one.relation}: {one.reason}" for one in files.read_refusals(drawn(task))
-    ]
-    names = [*(cases["relation"] + ", " + cases["operation"]), *refused]
-    counts[task] = pd.Series(names).value_counts()
-counts = pd.DataFrame(counts).fillna(0).astype(int)
+    refused = [f"not made: {refusal.reason}" for refusal in files.read_refusals(drawn(task))]
+    counts[task] = pd.Series([*rows_of(task)["operation"], *refused]).value_counts()
+counts = pd.DataFrame(counts).drop(index="").fillna(0).astype(int)
 
-# %% tags=["hide-input"]
 caption = "FR by level of difficulty, percent; n originals"
 tables.download(
     "metara_relations",
     [
+        tables.plain(families, name="families", caption="Difficulty", decimals=(0, 2, 2, 2)),
         table_of(three, name="three", caption="The three failure rates, percent"),
         tables.plain(counts, name="cases", caption="Cases drawn, by operation and task"),
         levels(made, by_level, name="levels", caption=caption, paper=False),
@@ -423,19 +381,16 @@ tables.download(
 # - **Most mirrored signs no longer show the answer**: the expected answer is the original's. What
 #   fails there is as much the relation as the model. The mirror is the paper's own relation for
 #   text (section IV-C).
-# - Local edits are slight (sections III-D2 and IV-C give no amounts): shades, textures and a disk
-#   over at most a tenth of an object. Amounts settle levels, and so does the training: a pocket
-#   model saw noise, and no rotated or scaled picture.
+# - Local edits are slight (the paper gives no amounts): shades, textures and a disk over at most a
+#   tenth of an object. Amounts settle levels, and so does the training: a pocket model saw noise,
+#   and no rotated or scaled picture.
 # - The text of MR4 never hides what is asked about; in scenes without a free place the case is
 #   missing, and counted; no other takes its place.
-# - **Figures 8, A and B** draw the eight numbers of Table VI as shades, as bars and as steps; dots
-#   show them once, with intervals.
-# - **Styles are classical.** The paper paints with Stable Diffusion; offline, OpenCV's stylisation,
-#   a transfer of colour statistics and a new background behind the things stand in.
-#   `style.DiffusionStyle` takes a diffusion model where one is given.
-# - **Paraphrases are by rule**: another order of the same words, or a sentence before them. A text
-#   model is taken where one is given.
-# - **Masks are the scene's own.** Where data have none, GrabCut finds a region.
+# - **Figures 8, A and B** draw the eight numbers of Table VI as shades, bars and steps; dots show
+#   them once, with intervals.
+# - **Styles are classical, paraphrases by rule, masks the scene's own.** The paper paints with
+#   Stable Diffusion; `sci build-metara` takes a diffusion model and a text model where they are
+#   given, and GrabCut finds a region where data have no mask.
 # - **One sheet stands for a sequence.** The engine reads one picture a question. A pocket model
 #   never saw a sheet; where its rate of failure there is high, a change of answers with the order
 #   says how a model at a loss behaves, and no more.
