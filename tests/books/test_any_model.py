@@ -27,12 +27,11 @@ from sci_book.data import datasets
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.edge import paper as edge
 from sci_book.papers.edge import run
-from sci_book.papers.metara.chapters import gallery
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline import elsewhere, notebooks
 from sci_book.pipeline.notebooks import parameter_names
-from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen
+from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen, papers_of
 from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.pipeline.reproduce import chapter_sources
 from sci_book.resources import NOTEBOOKS
@@ -87,8 +86,6 @@ def read_once():
     patch.setattr(datasets, "_verify_checksum", checksum)
     # Shapes are compared in the other tests; here that would take much of the time.
     patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
-    original = gallery.originals
-    patch.setattr(gallery, "originals", lambda task, limit: original(task, min(limit, 3)))
     yield
     patch.undo()
 
@@ -140,6 +137,7 @@ def parameters(folder, name, papers=tuple(PAPERS)):
         **elsewhere.offer([str(folder / name)], "pocket", folder, papers),
         "runs": [str(folder / "records" / f"{name}.parquet")],  # and none of other runs here
         "rows_each": 1,  # of the cost chapter, which reads them with the model itself
+        "originals": 3,  # of MetaRA's, whose cases are made anew
     }
 
 
@@ -239,6 +237,14 @@ def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
         none = [kind for kind in ("biased", "sensitive") if f"both {kind} and multiple" in said]
         missing = {"always-wrong": ["sensitive"], "rubbish": ["biased"]}
         assert none == missing.get(name, ["biased", "sensitive"])
+
+
+@pytest.mark.parametrize("stem", [stem for stem in SOURCES if OWN not in papers_of(stem)])
+def test_a_companions_page_says_that_there_are_no_records_of_it(stem, tmp_path, monkeypatch):
+    """As where the records of one's own model could not be made (`elsewhere`)."""
+    monkeypatch.chdir(NOTEBOOKS)
+    said = texts(page(SOURCES[stem], tmp_path, "nobody", parameters(tmp_path, "nobody")))
+    assert "**Verdict" in said and "not comparable" in said
 
 
 def _fill(pages, stem, papers):

@@ -12,7 +12,6 @@ from PIL import Image
 from sci_book.cli import main
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
-from sci_book.papers.metara.failures import Failures, from_records
 from sci_book.papers.metara.files import (
     YES_NO,
     order_frame,
@@ -122,24 +121,6 @@ def test_cases_are_data_whose_groups_are_the_originals(twin, made):
     assert [k.tobytes() for k in kept] == [case.image.tobytes() for case in cases.cases]
     if name == "text":
         assert set(rows.loc[rows["relation"] == "MR2", "operation"]) == {"mirror"}
-
-
-def test_models_known_by_construction_have_the_rates_they_must(made):
-    dataset, rows = sound(made[0])
-
-    def rate(answer, name, **where):
-        failures = Failures(from_records(recorded(dataset, answer), rows))
-        return set(failures.per_original(name, **where)["value"])
-
-    assert rate(lambda row: row.answer, "robust") == {1}
-    assert rate(lambda row: row.answer, "absolute") == {0}
-    assert rate(lambda row: "x", "consistency") == {0} and rate(lambda row: "x", "absolute") == {1}
-
-    def blind(row):
-        return row.answer if row.category != "MR4" else None
-
-    assert rate(blind, "conditional", relation="MR4") == {1}
-    assert rate(blind, "conditional", relation="MR1") == {0}
 
 
 def test_sheets_are_data_in_several_orders(twin):

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
-from sci_book.papers.metara.paraphrase import keep_questions
 from sci_book.papers.metara.pictures import Refused, apply, random_of
 from sci_book.papers.metara.relations import (
-    IDENTITY,
     OPERATIONS,
     RELATIONS,
     Operation,
@@ -163,14 +161,6 @@ def test_text_rich_pictures_are_mirrored_and_unsafe_operations_left_out():
     assert by["MR2", "mirror"] == 3 and by["MR3", "stylisation"] == 3
     nothing = make_cases([original(unsafe=("stylisation", "background", "colour transfer"))])
     assert reasons(nothing)["MR3", "no operation"] == 1
-
-
-def test_identities_give_the_original_back():
-    found = make_cases([original()], 2, operations=IDENTITY, paraphraser=keep_questions)
-    assert len(found.cases) == 8
-    for case in found.cases:
-        assert case.question == case.original.question
-        assert case.image.tobytes() == case.original.image.tobytes()
 
 
 def test_refusals_are_counted_and_nothing_takes_their_place():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 
 from sci_book.papers.metara import benign, local, overlay, style
 from sci_book.papers.metara.overlay import FONT, Box, free_box, missing_glyphs
@@ -37,15 +36,6 @@ def test_nothing_of_anything_is_the_identity(seed, size):
         (style.stylisation, 0), (style.colour_transfer, pixels_of(1), 0),
     ):  # fmt: skip
         assert np.array_equal(transform(pixels, *arguments), pixels)
-
-
-@FEW
-@given(seeds, sizes)
-def test_mirrored_twice_is_the_picture(seed, size):
-    pixels = pixels_of(seed, size)
-    once = local.mirror(pixels)
-    assert np.array_equal(once, np.asarray(Image.fromarray(pixels).transpose(0)))
-    assert np.array_equal(local.mirror(once), pixels)
 
 
 @FEW
@@ -131,15 +121,6 @@ def test_segmentation_finds_the_thing_and_repeats():
 
 
 # --- MR3 -----------------------------------------------------------------------------------------
-
-
-@FEW
-@given(seeds, sizes)
-def test_a_new_background_keeps_the_things(seed, size):
-    pixels, mask = pixels_of(seed, size), mask_of(seed, size)
-    found = style.new_background(pixels, mask, rng(seed))
-    assert np.array_equal(found[mask], pixels[mask])
-    assert (found[~mask] != pixels[~mask]).any()
 
 
 def test_colour_transfer_reaches_the_reference():

@@ -7,8 +7,8 @@ cases, and originals are what every interval draws again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,8 @@ from sci_book.data.datasets import file_of, read_manifest
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import files
 from sci_book.papers.metara.failures import ORIGINAL, Failures, from_records
-from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
-from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.tables import Table, frame_of
 from sci_book.results.statistics import NO_DATA, Interval, of_sums, share
@@ -30,7 +28,7 @@ PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
 METHODS = ("base", *COMPARED)
-TASK_COLOURS = ("#009e73", "#6b21a8")  # unlike those of models
+TASK_COLOURS = {"knowledge": "#009e73", "text": "#6b21a8"}  # unlike those of models
 LABELS = {
     "absolute": "absolute (eq. 7)",
     "conditional": "conditional on a right original",
@@ -42,8 +40,6 @@ would answer changed inputs better than the originals (the audit of its tables).
 rate could be as low too; the conditional one is taken because equations 3 to 6 presuppose a right
 original."""
 FEWEST = 10  # originals of every mean below which there is no interval, and no verdict
-Term = tuple[float, pd.DataFrame]
-UNMIRRORED = tuple(name for name in RELATIONS if name != "MR2")
 SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
 """Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
 
@@ -51,12 +47,12 @@ SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
 class Answers:
     """One model's answers to MetaRA's pocket sets.
 
-    Rows with an error are neither right nor wrong, and counted in `left`; an original whose own row
-    has one is left out, and so are compositions and sequences of which not every row was answered.
+    Rows with an error are neither right nor wrong; an original whose own row has one is left out,
+    and so are compositions and sequences of which not every row was answered.
     """
 
     def __init__(self, subject: Subject):
-        self.subject = subject
+        self.subject, self.name, self.shown = subject, subject.name, subject.shown
         self._failures: dict[tuple[str, str], Failures] = {}
 
     def failures(self, task: str, policy: str = "base") -> Failures:
@@ -88,27 +84,11 @@ class Answers:
         frame = files.violations(mine, rows, _column(policy))
         return frame.assign(group=f"{PREFIX}:" + frame["group"])
 
-    @property
-    def orders(self) -> pd.DataFrame:
-        """Answers to sheets in several orders, as `order.order_rates` takes them, with `task`."""
+    def orders(self, task: str) -> pd.DataFrame:
+        """Answers to a task's sheets in several orders, as `order.order_rates` takes them."""
         mine, rows = self._part("sheets", "original")
         frame = files.order_frame(mine, rows, _column("base"))
-        return frame.assign(task=[name.partition("_")[0] for name in frame["original"]])
-
-    @cached_property
-    def left(self) -> dict[str, int]:
-        """How many rows were read and had an error, and what of either set was left out."""
-        frame = self.subject.records.frame
-        counts = {"rows": len(frame), "with an error": int(frame["error"].notna().sum())}
-        for task in TASKS.values():
-            left = self.failures(task).left
-            counts |= {f"{task}: {name}": count for name, count in left.items()}
-        return counts
-
-    def named(self, name: str, caption: str) -> dict[str, str]:
-        """Name and caption of a table of this model alone."""
-        subject = self.subject
-        return {"name": f"{name}-{subject.name}", "caption": f"{subject.shown}: {caption}"}
+        return frame[[name.partition("_")[0] == task for name in frame["original"]]]
 
     def _part(self, name: str, whole: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Records and rows of a set; those of a `whole` only where each was answered."""
@@ -121,95 +101,54 @@ class Answers:
         return mine, rows
 
 
-def subjects(models: Names, folder: str | Path) -> Found:
-    """The models of a chapter that have records of MetaRA.
+def read(models: Names, folder: str | Path) -> tuple[list[Answers], Found]:
+    """The answers of each model that was asked about originals of both tasks, and what was found.
 
     Args:
         models: names, paths or hub ids.
         folder: of the book's records; MetaRA's lie in `metara` below it.
     """
-    return chapters.companions(models, folder, "metara", "MetaRA")
+    found = chapters.companions(models, folder, "metara", "MetaRA")
+    answered: list[Answers] = []
+    absent = [*found.absent]
+    for one in map(Answers, found.subjects):
+        if all(one.failures(task).left["originals"] for task in TASKS.values()):
+            answered.append(one)
+        else:
+            said = "has records of MetaRA, but of originals of one task or none."
+            absent.append(f"{one.shown} {said}")
+    return answered, found._replace(absent=absent)
 
 
-def answers(recorded: Iterable[Subject]) -> list[Answers]:
-    """The answers of each model that was asked about originals of every task."""
-    models = [Answers(subject) for subject in recorded]
-    tasks = TASKS.values()
-    return [one for one in models if all(one.failures(t).left["originals"] for t in tasks)]
-
-
-def read(models: Names, folder: str | Path) -> tuple[Found, list[Answers]]:
-    """A chapter's models that have records of MetaRA, and the answers of those to be shown."""
-    recorded = subjects(models, folder)
-    return recorded, answers(recorded.subjects)
-
-
-def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
-    """Intervals of several models, each a `chapters.row`; nothing is claimed of them."""
-    ours = chapters.side([one.subject for one in answered])
+def levels(models: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
+    """Intervals of models, each a `chapters.row`; nothing is claimed of them."""
+    ours = chapters.side(models)
     return chapters.levels(frame_of(lines), ours=ours, subtract=False, **options)
 
 
-def own_levels(one: Answers, lines: pd.DataFrame, *, name: str, caption: str, **options) -> Table:
-    """Intervals of one model, under its name; nothing is claimed of them."""
-    options |= one.named(name, caption)
-    return chapters.levels(lines, ours=one.subject.shown, subtract=False, **options)
+def mean(rows: pd.DataFrame) -> Interval:
+    """The mean over originals (rows with `group` and `value`) with its interval."""
+    if not len(rows):
+        return NO_DATA
+    return enough(share(rows["value"], rows["group"]), [rows])
 
 
-def absences(recorded: Found, answered: Sequence[Answers]) -> str:
-    """What to say above a chapter's first table of models that have nothing to show."""
-    names = {one.subject.name for one in answered}
-    incomplete = [
-        f"{subject.shown} has records of MetaRA, but of originals of one task or none."
-        for subject in recorded.subjects
-        if subject.name not in names
-    ]
-    return chapters.absences(recorded._replace(absent=[*recorded.absent, *incomplete]))
-
-
-def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
-    """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
-
-    An interval of so few is too narrow, whatever it says; a claim about it is inconclusive.
-    """
-    if min(rows["group"].nunique() for rows in frames) < FEWEST:
-        return interval._replace(low=np.nan, high=np.nan)
-    return interval
-
-
-def average(rows: pd.DataFrame) -> Interval:
-    """The mean over originals with its interval."""
-    return mean("", rows).interval
-
-
-def mean(what: str, rows: pd.DataFrame) -> Part:
-    """The mean over originals."""
-    return weighted(what, [(1.0, rows)])
-
-
-def less(what: str, first: pd.DataFrame, second: pd.DataFrame) -> Part:
+def less(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
     """The mean of the first less that of the second."""
-    return weighted(what, [(1.0, first), (-1.0, second)])
+    return weighted([(1.0, first), (-1.0, second)])
 
 
-def weighted(what: str, terms: Sequence[Term]) -> Part:
-    """A weighted sum of means, each over originals; an original is drawn for all of them at once.
+def weighted(terms: Sequence[tuple[float, pd.DataFrame]]) -> Interval:
+    """A weighted sum of means over originals; an original is drawn for all of them at once.
 
     `n` of its interval counts originals. There is no estimate where a mean is of no row, and no end
     where one is of fewer than `FEWEST` originals.
 
     Args:
-        what: names this part of a claim.
         terms: weight, and rows with `group` and `value`.
     """
-    return Part(what, partial(_interval, terms))
-
-
-def _interval(terms: Sequence[Term]) -> Interval:
     weights = np.array([weight for weight, _ in terms])
     frames = [rows for _, rows in terms]
-    if len(frames) == 1 and len(frames[0]):
-        return enough(share(frames[0]["value"], frames[0]["group"]), frames)
     return over_originals(
         frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1)
     )
@@ -237,6 +176,16 @@ def over_originals(
 
     interval = of_sums(columns, rows["group"], on_sums)
     return enough(interval._replace(n=interval.clusters), frames)
+
+
+def enough(interval: Interval, frames: Sequence[pd.DataFrame]) -> Interval:
+    """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
+
+    An interval of so few is too narrow, whatever it says; a claim about it is inconclusive.
+    """
+    if min(rows["group"].nunique() for rows in frames) < FEWEST:
+        return interval._replace(low=np.nan, high=np.nan)
+    return interval
 
 
 def drawn(name: str) -> Path:

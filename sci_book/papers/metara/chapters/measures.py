@@ -8,77 +8,196 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 
-from sci_book.papers.metara.chapters import difficulty, effects, models, ranking, relations, tasks
-from sci_book.papers.metara.chapters.answers import Answers, read
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    METHODS,
+    TASKS,
+    Answers,
+    enough,
+    less,
+    mean,
+    over_originals,
+    read,
+    rows_of,
+    same_in_a_mirror,
+    weighted,
+)
+from sci_book.papers.metara.failures import ORIGINAL
+from sci_book.papers.metara.ranking import Agreement, agreement
+from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared.chapters import Named
 from sci_book.papers.shared.evidence import Part
+from sci_book.results.statistics import NO_DATA, Interval
 
 Names = Sequence[str]
+KNOWLEDGE, TEXT = TASKS.values()
 
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
     """The answers of each model, from `metara/<name>.parquet` beside its own records, or None."""
-    found = [read([subject.name], subject.path.parent)[1] for subject in subjects]
+    found = [read([subject.name], subject.path.parent)[0] for subject in subjects]
     return [mine[0] if mine else None for mine in found]
 
 
 def hidden(of: Answers, tasks: Names) -> list[Part]:
     """Share of the originals answered right that fail in some case."""
-    return [models.hidden(of, task) for task in tasks]
+    return [Part(task, partial(mean, failing(of.rate(FR, task)))) for task in tasks]
+
+
+def failing(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of each original's failure rate, 1 where some case fails, else 0."""
+    return rows.assign(value=(rows["value"] > 0).astype(float))
 
 
 def between(of: Answers, tasks: Names, first: Names, second: Names) -> list[Part]:
     """FR under each of the first relations less that under each of the second, on each task."""
     return [
-        relations.between(of, task, one, other)
-        for task in tasks
-        for one in first
-        for other in second
+        Part(
+            f"{task}: {one} less {other}", partial(less, *on_common_originals(of, task, one, other))
+        )
+        for task, one, other in product(tasks, first, second)
     ]
+
+
+def on_common_originals(of: Answers, task: str, *names: str) -> list[pd.DataFrame]:
+    """FR under each relation, of the originals that have all: not every one has every case."""
+    rates = [of.rate(FR, task, relation=name) for name in names]
+    both = set.intersection(*(set(rows["original"]) for rows in rates))
+    return [rows[rows["original"].isin(both)] for rows in rates]
 
 
 def task_gap(of: Answers, over: Names) -> list[Part]:
     """FR on text less that on knowledge, under each relation; of "all" together."""
-    return [
-        tasks.gap(of) if relation == "all" else tasks.gap(of, over=(relation,)) for relation in over
-    ]
+    parts = []
+    for name in over:
+        relation, what = (RELATIONS, "all relations") if name == "all" else (name, name)
+        text, knowledge = (of.rate(FR, task, relation=relation) for task in (TEXT, KNOWLEDGE))
+        parts.append(Part(f"{TEXT} less {KNOWLEDGE}, {what}", partial(less, text, knowledge)))
+    return parts
 
 
 def task_spread(of: Answers) -> list[Part]:
-    """Variance of originals' FR on text less that on knowledge."""
-    return [Part("variance, text less knowledge", partial(tasks.spread, of))]
+    """Variance of originals' FR on text less that on knowledge.
+
+    The paper's variance is over data sets, of which there is one a task here.
+    """
+
+    def variances(squares: np.ndarray, sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        text, knowledge = squares / sizes - (sums / sizes) ** 2
+        return np.asarray(text - knowledge)
+
+    frames = [of.rate(FR, task) for task in (TEXT, KNOWLEDGE)]
+    spread = partial(over_originals, frames, (2, 1, 0), variances)
+    return [Part("variance, text less knowledge", spread)]
 
 
 def particular_gap(of: Answers, first: Names, second: Names) -> list[Part]:
-    """The gap between the tasks under each of the first relations less that under each second."""
-    return [relations.particularly(of, one, other) for one in first for other in second]
+    """By how much more a first relation is worse than a second on text than on knowledge."""
+    parts = []
+    for one, other in product(first, second):
+        text, knowledge = (on_common_originals(of, task, one, other) for task in (TEXT, KNOWLEDGE))
+        terms = list(zip((1.0, -1.0, -1.0, 1.0), (*text, *knowledge), strict=True))
+        parts.append(Part(f"gap of the tasks, {one} less {other}", partial(weighted, terms)))
+    return parts
 
 
 def operations(of: Answers, task: str, first: Names, second: str) -> list[Part]:
     """FR of each of the first operations less that of the second, on a task."""
-    return [relations.operations(of, name, second, task) for name in first]
+    than = of.rate(FR, task, operation=second)
+    return [
+        Part(
+            f"{task}: {name} less {second}", partial(less, of.rate(FR, task, operation=name), than)
+        )
+        for name in first
+    ]
 
 
 def mirrored(of: Answers) -> list[Part]:
     """FR under the mirror of signs that it changes, less that of others."""
-    return [relations.mirrored(of)]
+    rows = of.rate(FR, TEXT, operation="mirror")
+    same = rows["original"].isin(same_in_a_mirror())
+    what = "signs that the mirror changes less others"
+    return [Part(what, partial(less, rows[~same], rows[same]))]
+
+
+def halves(task: str) -> pd.DataFrame:
+    """Each original's difficulty `score`, its `family`, and whether it is `harder` than most of it.
+
+    In the pocket sets a question's family, which its first two words tell, settles most of d(x);
+    so a family's originals are compared with each other alone.
+    """
+    rows = rows_of(task)
+    own = rows[rows["relation"] == ORIGINAL].set_index("original")
+    family = own["question"].str.split().str[:2].str.join(" ")
+    frame = pd.DataFrame({"score": own["difficulty"], "family": family})
+    middle = frame.groupby("family")["score"].transform("median")
+    return frame.assign(harder=frame["score"] > middle)
 
 
 def harder(of: Answers, tasks: Names) -> list[Part]:
-    """Absolute FR of the harder half of a family of questions less that of the easier."""
-    return [difficulty.harder(of, task) for task in tasks]
+    """Absolute FR of the harder half of a family less that of the easier; families weigh alike.
+
+    The absolute rate: the paper speaks of answering correctly, and a condition on the original
+    would leave out the hardest.
+    """
+    parts = []
+    for task in tasks:
+        rows = of.rate("absolute", task)
+        about = halves(task).loc[rows["original"]].reset_index()
+        about.index = rows.index
+        kinds = sorted(set(about["family"]))
+        terms = [
+            (sign / len(kinds), rows[(about["family"] == kind) & (about["harder"] == half)])
+            for kind, (half, sign) in product(kinds, ((True, 1.0), (False, -1.0)))
+        ]
+        parts.append(Part(f"{task}: harder less easier", partial(weighted, terms)))
+    return parts
+
+
+def rankings(of: Answers, task: str) -> Agreement | None:
+    """The ranks of the methods by MetaRA and by MetaVQA; None where one has no row.
+
+    Two models give no ranking worth the name. The seven ways of decoding one model stand for the
+    paper's models: they answer the same questions and differ in their answers.
+    """
+    ours = {name: of.rate(FR, task, name) for name in METHODS}
+    theirs = {name: of.violations(task, name) for name in METHODS}
+    if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
+        return None
+    return agreement(ours, theirs)
 
 
 def tau(of: Answers, tasks: Names) -> list[Part]:
     """Agreement of the methods' rankings by MetaRA and by MetaVQA: Kendall's tau."""
-    return [Part(f"tau, {task}", partial(ranking.tau, of, task)) for task in tasks]
+    return [Part(f"tau, {task}", partial(_tau, of, task)) for task in tasks]
+
+
+def _tau(of: Answers, task: str) -> Interval:
+    found = rankings(of, task)
+    if found is None or np.isnan(found.tau.estimate):
+        return NO_DATA
+    return enough(found.tau, [of.rate(FR, task, name) for name in METHODS])
 
 
 def change(of: Answers, method: str, rates: Names, tasks: Names) -> list[Part]:
-    """Each rate under a method less that of the base, on each task."""
-    return [effects.change(of, method, rate, task) for task in tasks for rate in rates]
+    """Each rate under a method less that of the base, on each task.
+
+    The conditional rate is of other originals under another method, those that it answers right,
+    and so its difference is of two means. That of the other rates is of the same originals.
+    """
+    return [
+        Part(
+            f"{task}, {rate}, {method}",
+            partial(less, of.rate(rate, task, method), of.rate(rate, task)),
+        )
+        for task, rate in product(tasks, rates)
+    ]
 
 
 MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
