@@ -137,7 +137,7 @@ for subject in subjects:
 #   upwards too. S∖B leans the other way: it has lost the rows on which the base was wrong in a
 #   blind way. The column of all rows leans neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens
-#   the constraint. {doc}`table06_plausibility` takes the two apart.
+#   the constraint. {ref}`table06_plausibility` takes the two apart.
 # - The paper shows one model, Qwen2-VL; its rows "VC-N" are noise at step 500. Its Table 5 is on
 #   the test rows, as here.
 
