@@ -37,7 +37,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import temperature_grid
 from sci_book.papers.sci.chapters.shapes import legend_below, less, name_lines, paired
-from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables
 from sci_book.papers.shared.figures import INK, colour
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
@@ -90,40 +90,45 @@ printed = pd.concat([six, eight]).drop_duplicates(keys).set_index(keys)["value"]
 
 # %%
 tuned = [sweeps.part(subject, quantifier, split_by, "validation") for subject in subjects]
-lines = [(FREE, subset) for subset in SUBSETS]
-lines += [(name, "BS") for name, method in pairs.items() if method != setting]
-worth = {}
-for (name, subset), model in product(lines, tuned):
-    rows = model.sets(quantifier, split_by, "validation")[subset].to_numpy()
-    rows = rows & sweeps.outcome(model, others[name]).enough(rows)  # no row if they leave it open
-    gap = model.right(setting) - model.right(others[name])
-    found = model.difference(gap, rows).times(100)
-    preset = (model.label, "SCI5", subset, "Overall")
-    worth[name, subset, model.shown] = {
-        "points": found.estimate, "low": found.low, "high": found.high, "n": found.n,
-        "paper": less(printed, preset, (model.label, name, subset, "Overall")),
-    }  # fmt: skip
-worth = pd.DataFrame.from_dict(worth, orient="index")
+changed = [(FREE, subset) for subset in SUBSETS]
+changed += [(name, "BS") for name, method in pairs.items() if method != setting]
+
+
+def settled(training, name, subset):
+    """The validation rows in a subset; none where the records leave too many of them open."""
+    rows = training.sets(quantifier, split_by, "validation")[subset].to_numpy()
+    return rows & sweeps.outcome(training, others[name]).enough(rows)
+
+
+def worth():
+    """The preset less the same with one thing changed, a line a model and change."""
+    for model, (name, subset) in product(tuned, changed):
+        theirs = ((model.label, one, subset, "Overall") for one in ("SCI5", name))
+        yield frame.line(
+            model,
+            lambda training, name=name: training.right(setting) - training.right(others[name]),
+            lambda training, at=(name, subset): settled(training, *at),
+            change=f"{name}, {subset}",
+            paper=less(printed, *theirs),
+        )
+
+
+lines = frame.measured(worth())
 
 
 # %%
-def draw_worth(ax, frame, shade, shift):
-    """One model's dots with their intervals, and the paper's numbers as diamonds."""
-    places = np.arange(len(frame)) + shift
-    ax.hlines(places, frame["low"], frame["high"], color=shade, linewidth=2)
-    ax.plot(frame["points"], places, "o", color=shade, markersize=6, label=frame.index[0][2])
-    if frame["paper"].notna().any():
-        ax.plot(frame["paper"], places, "D", mfc="white", mec=INK, markersize=5, label="paper")
-
-
-figure, ax = plt.subplots(figsize=(figures.WIDTH, 1 + 0.33 * len(lines)))
+figure, ax = plt.subplots(figsize=(figures.WIDTH, 1 + 0.33 * len(changed)))
 shades = figures.model_colours([model.name for model in tuned])
 for place, model in enumerate(tuned):
-    shift = 0.3 * (place - (len(tuned) - 1) / 2)
-    draw_worth(ax, worth.xs(model.shown, level=2, drop_level=False), shades[model.name], shift)
+    part = lines[lines["model"] == model.shown]
+    heights = np.arange(len(part)) + 0.3 * (place - (len(tuned) - 1) / 2)
+    ax.hlines(heights, part["low"], part["high"], color=shades[model.name], linewidth=2)
+    ax.plot(part["estimate"], heights, "o", color=shades[model.name], ms=6, label=model.shown)
+    if part["paper"].notna().any():
+        ax.plot(part["paper"], heights, "D", mfc="white", mec=INK, ms=5, label="paper")
 ax.axvline(0, color=INK, linewidth=0.8)
 ax.set_xlabel("the preset less the other, points")
-name_lines(ax, [f"{name}, {subset}" for name, subset in lines])
+name_lines(ax, [f"{name}, {subset}" for name, subset in changed])
 legend_below(figure)
 figures.show(
     figure,
@@ -134,13 +139,14 @@ figures.show(
 )
 
 # %%
-ends = worth[["points", "low", "high"]].to_numpy()
-cells = {"paper": worth["paper"].map(tables.number), "here": [tables.with_ends(*e) for e in ends],
-         "n": [f"{n:,.0f}" for n in worth["n"]]}  # fmt: skip
-wide = pd.DataFrame(cells).unstack(2).swaplevel(axis=1)
-wide = wide.loc[lines, [*product((model.shown for model in tuned), cells)]]
-wide.index = [f"{name}, {subset}" for name, subset in wide.index]
-tables.Table("worth", wide, f"The preset less the other, points, {tables.INTERVAL}s")
+frame.table(
+    lines,
+    rows=("change",),
+    columns=("model",),
+    name="worth",
+    caption=f"The preset less the other, points, {tables.INTERVAL}s",
+    show=("paper", "here", "n"),
+)
 
 # %% [markdown]
 # ## Records
@@ -175,12 +181,13 @@ for model in tuned:
             right = results[name].as_shown(rows)
         else:
             right, rows = nulls[name], rows & np.isfinite(nulls[name])
-        level = model.share(right, rows).times(100)
+        level = model.share(right, rows)
         known = printed.get((model.label, name, subset, "Overall"))
-        shown = {"paper": tables.number(known), "here": tables.with_ends(*level[:3]) + bound}
-        for head, text in {**shown, "n": f"{level.n:,}"}.items():
+        here = tables.shown(level) + bound if bound else tables.shown(level)
+        cells = {"paper": tables.number(known), "here": here, "n": f"{level.n:,}"}
+        for head, text in cells.items():
             levels.setdefault((model.shown, head), {})[f"{subset}: {name}"] = text
-table06 = pd.DataFrame(levels).drop([f"all: {name}" for name in nulls])
+table06 = pd.DataFrame(levels, dtype=object).drop([f"all: {name}" for name in nulls])
 tables.Table("table06", table06, f"Accuracy on validation rows in %, {tables.INTERVAL}s")
 
 # %%
@@ -235,10 +242,10 @@ for model in tuned:
 
 
 # %% tags=["hide-input"]
-def draw_curves(ax, frame, marks):
+def draw_curves(ax, curves, marks):
     """A line a method, a dot at each of `marks`, and the interval of SCI5 alone as a band."""
     for name, at in marks.items():
-        part, shade = frame.loc[name], colour(name)
+        part, shade = curves.loc[name], colour(name)
         if name == "SCI5":  # four bands hide each other
             ax.fill_between(part.index, part["low"], part["high"], color=shade, alpha=0.2, lw=0)
         style = "--" if name == "SCI7" else "-"  # its colour is near that of SCI5
@@ -476,10 +483,10 @@ for subject in subjects:
     grid = grids[subject.name]
     values, best = grid.accuracies, grid.best
     method, curse = grid.method(best), temperature_grid.winners_curse(grid)
-    ahead = difference(grid.right[best] - grid.right[0], grid.groups).times(100)
+    ahead = difference(grid.right[best] - grid.right[0], grid.groups)
     rows = subject.sets(quantifier, split_by)["BS"].to_numpy()
     chosen, preset = (
-        subject.share(result.as_shown(rows), rows).times(100)[:3]
+        tables.shown(subject.share(result.as_shown(rows), rows))
         for result in temperature_grid.chosen_and_preset(subject, grid).values()
     )
     facts[subject.shown] = {
@@ -494,14 +501,14 @@ for subject in subjects:
             f"{tables.number(100 * share(grid.right[0], grid.groups).error)} points",
         "points better than the preset":
             f"{grid.counts(np.nan_to_num(values, nan=-1) > values[0]):,}",
-        "best − preset": f"{tables.with_ends(*ahead[:3])} points",
+        "best − preset": f"{tables.shown(ahead)} points",
         "points within noise of the best": f"{grid.counts(near[subject.name]):,}",
         "preset among them": "yes" if near[subject.name][0] else "no",
         "gain promised on the half chosen on": f"{tables.number(curse.promised)} points",
         "gain kept on the other half": f"{tables.number(curse.kept)} points",
         "test rows of BS": f"{rows.sum():,}",
-        "the best on them": f"{tables.with_ends(*chosen)} %",
-        "the preset on them": f"{tables.with_ends(*preset)} %",
+        "the best on them": f"{chosen} %",
+        "the preset on them": f"{preset} %",
     }  # fmt: skip
 tables.plain(pd.DataFrame(facts), name="grid", caption="The grid of temperatures and β on BS")
 

@@ -290,11 +290,11 @@ for model, name in product(of_rules, prices.index.drop(SCI5.name)):
     if policy is not None:
         alike = ~differs(one.records.parsed(policy), one.records.parsed(SCI5.name))
         found = one.share(alike, one.sets("any", rules.SPLIT)["all"].to_numpy())
-        line["as SCI5"] = tables.with_ends(*found.times(100)[:3])
+        line["as SCI5"] = tables.shown(found)
     for part in ("BS", "all"):
-        found = own_rules.change(one, name, SCI5.name, part)
-        line[part] = tables.with_ends(*found.times(100)[:3])
-same = pd.DataFrame.from_dict(same, orient="index", columns=["as SCI5", "BS", "all"])
+        line[part] = tables.shown(own_rules.change(one, name, SCI5.name, part))
+columns = ["as SCI5", "BS", "all"]
+same = pd.DataFrame.from_dict(same, orient="index", columns=columns, dtype=object)
 caption = (
     "On test groups: rows answered as SCI5 answers them, %, and accuracy less SCI5’s in points, "
     f"with {tables.INTERVAL}s"

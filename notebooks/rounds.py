@@ -26,6 +26,7 @@ image_tokens: int = 320  # of the questions on which cost is counted
 
 # %% tags=["hide-input"]
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,7 @@ from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters import components, cost, drbench_tables
 from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.shapley import coalitions
-from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables, timing
+from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables, timing
 from sci_book.papers.shared import extended as beside
 from sci_book.papers.shared.figures import INK, colour
 from sci_book.pipeline import findings as ledger
@@ -75,86 +76,45 @@ sizes = {f"SCI{2 * count + 1}": replace(sci(count, count), **settings) for count
 sizes = {"base": BASE, **sizes}
 
 
-def steps_of(model, pairs, subsets):
-    """Points that each of `pairs` of sizes differs by, with its interval, by (subset, pair)."""
-    found, sets = {}, model.sets(quantifier, split_by)
-    for subset, (more, fewer) in product(subsets, pairs):
-        gap = model.right(sizes[more]) - model.right(sizes[fewer])
-        change = model.difference(gap, sets[subset].to_numpy()).times(100)
-        paper = drbench_tables.paper_gap(model, more, fewer, subset)
-        found[subset, f"{more} − {fewer}"] = {
-            "points": change.estimate, "low": change.low, "high": change.high, "n": change.n,
-            "paper": np.nan if more not in ("SCI3", "SCI5", "SCI7") else paper,
-        }  # fmt: skip
-    return pd.DataFrame.from_dict(found, orient="index")
+def steps(models, pairs, subsets):
+    """Each of `pairs` of sizes, the larger less the smaller, a line a model, subset and pair."""
+    for model, subset, pair in product(models, subsets, pairs):
+        more, fewer = pair
+        yield frame.line(
+            model,
+            lambda training, pair=pair: np.subtract(*(training.right(sizes[one]) for one in pair)),
+            lambda training, subset=subset: training.sets(quantifier, split_by)[subset],
+            subset=subset,
+            size=more,
+            step=f"{more} − {fewer}",
+            paper=drbench_tables.paper_gap(model, more, fewer, subset),
+        )
 
 
-steps = {model.shown: steps_of(model, STEPS, SUBSETS) for model in subjects}
-others = {model.shown: [] for model in subjects}  # of presets alone: they hold no logits
-for model in subjects:
-    if all(getattr(SCI5, name) == value for name, value in settings.items()):
-        others[model.shown] = [steps_of(one, STEPS, SUBSETS) for one in model.trainings[1:]]
+changes = frame.measured(steps(subjects, STEPS, SUBSETS))
 
-
-# %% tags=["hide-input"]
-def draw(ax, part, dots=()):
-    """A line a step or a round: ours with its interval, the paper's open, other trainings grey."""
-    places, shades = range(len(part)), [colour(name.split()[0]) for name in part.index]
-    ax.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
-    ax.scatter(part["points"], places, c=shades, s=26, zorder=3, label="here")
-    if part["paper"].notna().any():
-        ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=5, label="paper")
-    for dot in dots:
-        ax.scatter(dot["points"], places, c="#9ca3af", s=12, label="other trainings")
-    ax.axvline(0, color=INK, linewidth=0.8)
-    ax.set(yticks=places, yticklabels=part.index, ylim=(len(part) - 0.5, -0.5))
-    ax.tick_params(labelsize=8)
-    ax.grid(axis="y", visible=False)
-
-
-def draw_all(frames, subsets, height, dots):
-    """A row of panels a model, a panel a subset."""
-    size = (figures.WIDTH, 0.6 + height * len(frames))
-    shape = {"nrows": len(frames), "ncols": len(subsets), "squeeze": False}
-    figure, axes = plt.subplots(**shape, figsize=size, sharey=True, sharex="row")
-    for (name, frame), line in zip(frames.items(), axes, strict=True):
-        for ax, subset in zip(line, subsets, strict=True):
-            part = frame.loc[subset]
-            draw(ax, part, [dot.loc[subset].loc[part.index] for dot in dots.get(name, ())])
-            ax.set_title(f"{subset}, n = {part['n'].iloc[0]:,.0f}", fontsize=9)
-        line[0].set_ylabel(name, fontsize=9)
-    for ax in axes[-1]:
-        ax.set_xlabel("points", fontsize=9)
-    legend_below(figure)
-    return figure
-
-
-claimed = {name: frame.drop(index="SCI3 − base", level=1) for name, frame in steps.items()}
+# %%
+shown = changes[changes["size"].ne("SCI3") & changes["subset"].isin(["BS", "S∖B", "all"])]
+figure = frame.dots(shown, ("model", "subset"), "size", xlabel="less the size before, points")
+figure.set_figheight(0.6 + 1.4 * len(subjects))
+figure.axes[0].set_ylim(1.5, -0.5)
 figures.show(
-    draw_all(claimed, ("BS", "S∖B", "all"), 1.4, others),
+    figure,
     "What two more rounds change beyond SCI3, by subset: to the right of the line the larger size "
-    "is right more often.",
+    "is right more often; open: the paper, grey: other trainings.",
     alt="A row of panels a model, a panel a subset, a line each for SCI5 less SCI3 and SCI7 less "
     "SCI5: dots with intervals in points, open diamonds for the paper, grey dots for trainings.",
 )
 
-
 # %%
-def wide(frames):
-    """Points of several models side by side: the paper's, ours with its interval, and n."""
-    parts = {}
-    for name, frame in frames.items():
-        ends = frame[["points", "low", "high"]].to_numpy()
-        parts[name] = pd.DataFrame(
-            {"paper": frame["paper"].map(tables.number).to_numpy(),
-             "here": [tables.with_ends(*end) for end in ends],
-             "n": [f"{n:,.0f}" for n in frame["n"]]},
-            index=[f"{step}, {subset}" for subset, step in frame.index],
-        )  # fmt: skip
-    return pd.concat(parts, axis=1)
-
-
-tables.Table("steps", wide(steps), f"What two more rounds change, points, {tables.INTERVAL}s")
+frame.table(
+    changes,
+    rows=("step", "subset"),
+    columns=("model",),
+    name="steps",
+    caption=f"What two more rounds change, points, {tables.INTERVAL}s",
+    show=("paper", "here", "n"),
+)
 
 # %% [markdown]
 # ## Records
@@ -268,31 +228,56 @@ tables.plain(against, name="against", caption="Combinations against the base, te
 # last line is their interaction: what both do together beyond the sum of what each side does alone.
 
 # %%
-added = {}
-for model in subjects:
-    values, none = components.contributions(right[model.shown]), 0 * right[model.shown][()]
+BOTH = ["all textual", "all visual", components.INTERACTION]
+
+
+@cache
+def values_of(training):
+    """By round and for each side, what it adds on every row; and what both sides do together."""
+    found = components.outcomes(training, **settings)
+    values, none = components.contributions(found), 0 * found[()]
     together = values.pop(components.INTERACTION)
-    for name, side in zip(("textual", "visual"), components.sides(list(values)), strict=True):
-        values[f"all {name}"] = sum((values[one] for one in side), none)
-    values[components.INTERACTION] = together
-    lines = {}
-    for subset, name in product(("BS", "B", "S", "S∖B", "all"), values):
-        gap = model.difference(values[name], sets[model.shown][subset].to_numpy()).times(100)
-        lines[subset, name] = {"points": gap.estimate, "low": gap.low, "high": gap.high,
-                               "n": gap.n, "paper": np.nan}  # fmt: skip
-    added[model.shown] = pd.DataFrame.from_dict(lines, orient="index")
-both = ["all textual", "all visual", components.INTERACTION]
-alone = {name: frame.drop(index=both, level=1) for name, frame in added.items()}
+    sides = components.sides(list(values))
+    return values | {
+        **{name: sum((values[one] for one in side), none)
+           for name, side in zip(BOTH, sides, strict=False)},
+        components.INTERACTION: together,
+    }  # fmt: skip
+
+
+def added():
+    """What each round adds, a line a model, subset and round."""
+    for model, subset in product(subjects, ("BS", "B", "S", "S∖B", "all")):
+        for name in values_of(model):
+            yield frame.line(
+                model,
+                lambda training, name=name: values_of(training)[name],
+                lambda training, subset=subset: training.sets(quantifier, split_by)[subset],
+                subset=subset,
+                round=name,
+            )
+
+
+rounds = frame.measured(added())
+
+# %%
+alone = rounds[~rounds["round"].isin(BOTH) & rounds["subset"].isin(["BS", "S∖B", "all"])]
 figures.show(
-    draw_all(alone, ("BS", "S∖B", "all"), 1.9, {}),
+    frame.dots(alone, ("model", "subset"), "round", xlabel="points added"),
     "What a round adds to a combination without it, on average, by subset.",
     alt="A row of panels a model, a panel a subset, a line a round: dots with intervals for the"
     " points that it adds.",
 )
 
 # %%
-sums = {name: frame.loc[[*product(("BS", "all"), both)]] for name, frame in added.items()}
-tables.Table("sums", wide(sums), f"What textual and visual rounds add, points, {tables.INTERVAL}s")
+frame.table(
+    rounds[rounds["round"].isin(BOTH) & rounds["subset"].isin(["BS", "all"])],
+    rows=("round", "subset"),
+    columns=("model",),
+    name="sums",
+    caption=f"What textual and visual rounds add, points, {tables.INTERVAL}s",
+    show=("here", "n"),
+)
 
 # %% [markdown]
 # The sentences on Table 5, each by its own interval from {doc}`the scoreboard <verdicts>`:
@@ -364,12 +349,15 @@ longest = [beside.extended(model, extended) or model for model in subjects]
 enough = [model for model in longest if set(sizes["SCI15"].rounds) <= set(model.records.rounds)]
 BEYOND = [("SCI9", "SCI7"), ("SCI11", "SCI9"), ("SCI13", "SCI11"), ("SCI15", "SCI13"),
           ("SCI15", "SCI7")]  # fmt: skip
-beyond = {model.shown: steps_of(model, BEYOND, ["BS"]) for model in enough}
-caption = f"Steps beyond seven rounds on BS, points, {tables.INTERVAL}s"
 if without := ", ".join(model.shown for model in longest if model not in enough):
     display(Markdown(f"No records of more than seven rounds: {without}."))
-if beyond:
-    display(tables.Table("beyond", wide(beyond), caption))
+if enough:
+    beyond = frame.table(
+        frame.measured(steps(enough, BEYOND, ["BS"])), ("step", "subset"), ("model",),
+        name="beyond", caption=f"Steps beyond seven rounds on BS, points, {tables.INTERVAL}s",
+        show=("here", "n"),
+    )  # fmt: skip
+    display(beyond)
 
 # %% tags=["hide-input"]
 part = chapters.rows_table(longest, quantifier, split_by)
@@ -410,14 +398,13 @@ def ladder(model, kind):
 climbs, apart = {}, {}
 for model, kind in product(longest, LADDERS):
     rungs, rows = ladder(model, kind), model.sets(quantifier, split_by)["BS"].to_numpy()
-    levels = {rounds: model.share(model.right(m), rows).times(100) for rounds, m in rungs.items()}
-    climbs[model.shown, kind] = pd.DataFrame.from_dict(levels, "index").set_axis(
-        levels[5]._fields, axis=1
-    )
+    climbs[model.shown, kind] = {
+        count: model.share(model.right(m), rows) for count, m in rungs.items()
+    }
     for more, fewer in ((5, min(rungs)), (max(rungs), 5)) if kind.endswith("alone") else ():
         gap = model.difference(model.right(rungs[more]) - model.right(rungs[fewer]), rows)
         line = f"{kind}, {more} − {fewer} rounds"
-        apart.setdefault(model.shown, {})[line] = tables.with_ends(*gap.times(100)[:3])
+        apart.setdefault(model.shown, {})[line] = tables.shown(gap)
 costs = {kind: {len(m.rounds): cost.ratio(m, image_tokens) for m in map(rung, range(8))}
          for kind, (rung, _) in LADDERS.items()}  # fmt: skip
 twins = timing.on_pocket_data(timing.load_results(RESULTS)["CPU"])
@@ -431,13 +418,15 @@ LOOKS = dict(zip(LADDERS, zip(COLOURS, ("-", "--", ":", "--", ":"), strict=True)
 def climb(ax, model, kinds, places):
     """Accuracy on BS along some ladders, over places by number of rounds."""
     for kind in kinds:
-        part, (shade, style) = climbs[model.shown, kind], LOOKS[kind]
-        over = [places[kind][rounds] for rounds in part.index]
-        ax.plot(over, part["estimate"], f"o{style}", color=shade, ms=4, label=kind)
+        (shade, style), part = LOOKS[kind], climbs[model.shown, kind]
+        middle, low, high = np.transpose([level.times(100)[:3] for level in part.values()])
+        over = [places[kind][count] for count in part]
+        ax.plot(over, middle, f"o{style}", color=shade, ms=4, label=kind)
         if kind == "both":
-            ax.fill_between(over, part["low"], part["high"], color=shade, alpha=0.25, lw=0)
+            ax.fill_between(over, low, high, color=shade, alpha=0.25, lw=0)
 
 
+# %% tags=["hide-input"]
 figure, axes = plt.subplots(
     2, len(longest), figsize=(figures.WIDTH, 5.6), squeeze=False, sharex="row", sharey="col"
 )
@@ -446,11 +435,11 @@ for (over, kept), model in zip(axes.T, longest, strict=True):
     climb(over, model, ("both", "dummies alone", "rewrites alone"), costs)
     climb(kept, model, ("both", "margin kept", "τ1 kept"), counts)
     for _, line in twins[twins["model"] == model.name].iterrows():
-        height = climbs[model.shown, "both"]["estimate"].get(int(line["method"][3:]))
+        height = 100 * climbs[model.shown, "both"][int(line["method"][3:])].estimate
         over.hlines(height, line["ratio_q1"], line["ratio_q3"], color=INK, linewidth=2)
         over.plot(line["ratio_median"], height, "s", mfc="white", mec=INK, ms=6, zorder=5,
                   label="both, time on the twins")  # fmt: skip
-    over.set_title(f"{model.shown}, n = {climbs[model.shown, 'both']['n'].iloc[0]:,}", fontsize=10)
+    over.set_title(f"{model.shown}, n = {climbs[model.shown, 'both'][1].n:,}", fontsize=10)
     over.set_xlabel("cost, multiples of the base")
     kept.set(xlabel="rounds", xticks=range(1, 16, 2))
 for ax in axes[:, 0]:
@@ -468,10 +457,8 @@ figures.show(
 # %%
 prices = {"tokens × base": pd.Series(costs["both"]).map(tables.number)}
 for model in longest:
-    part = climbs[model.shown, "both"]
-    ends = [tables.with_ends(*line) for line in part[["estimate", "low", "high"]].to_numpy()]
-    prices[f"{model.shown}, %"] = pd.Series(ends, part.index)
-prices = pd.DataFrame(prices).fillna(tables.MISSING).set_axis(list(sizes))
+    prices[f"{model.shown}, %"] = pd.Series(climbs[model.shown, "both"]).map(tables.shown)
+prices = pd.DataFrame(prices, dtype=object).fillna(tables.MISSING).set_axis(list(sizes))
 caption = f"Accuracy on BS of the part with fifteen rounds; {image_tokens} image tokens"
 tables.Table("prices", prices, caption)
 
@@ -552,12 +539,13 @@ for model, subset, name in product(
         "rows": change.n, "right before": int((rows & (base == 1)).sum()),
         "lost": change.right_to_wrong, "won": change.wrong_to_right,
     }  # fmt: skip
-level = {key: pd.Series(map(tables.with_ends, *part.to_numpy().T[:3]), part.index)
+level = {key: {count: tables.shown(one) for count, one in part.items()}
          for key, part in climbs.items()}  # fmt: skip
 further = [
     *(tables.plain(grid, name="", decimals=1, caption=f"BS, {name}, %")
       for name, grid in grids.items()),
-    tables.Table("", wide(added).xs("here", axis=1, level=1), "added, points"),
+    frame.table(rounds, ("round", "subset"), ("model",), name="", caption="added, points",
+                show=("here",)),
     tables.plain(pd.DataFrame(level).T.fillna(""), name="", caption="by rounds on BS, %"),
     tables.plain(pd.DataFrame(apart), name="", caption="one kind of round at a time, points"),
     tables.plain(pd.DataFrame(turned).T, name="", caption="rows lost and won against the base"),

@@ -91,7 +91,9 @@ def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) 
             (one.most, other.least),
         )
     )
-    return read._replace(low=lowest.low, high=highest.high, error=np.nan)
+    settled = (lowest.low, highest.high) == (read.low, read.high)
+    key = read.key if settled else ""  # a wider interval is not that of the number as read
+    return read._replace(low=lowest.low, high=highest.high, error=np.nan, key=key)
 
 
 def beside_paper(
