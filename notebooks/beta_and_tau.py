@@ -545,7 +545,7 @@ tables.plain(pd.DataFrame(facts), name="grid", caption="The grid of temperatures
 along = [
     tables.plain(
         along_beta[model.shown].loc[subset, column].unstack(0).sort_index(ascending=False),
-        name="", decimals=digits, caption=f"{head} of {model.shown} along β, validation, %",
+        name=f"{head} of {model.shown} along β, validation, %", decimals=digits, caption="",
     ) for model, (subset, column, head, digits) in product(tuned, (
         ("BS", "value", "accuracy on BS", 2), ("all", "unsettled", "rows left open", 1)
     ))

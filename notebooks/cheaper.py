@@ -346,7 +346,7 @@ tables.Table("same", same.fillna(tables.MISSING), caption)
 
 # %%
 tables.download("cheaper", [
-    tables.plain(frame.sort_values("BS", ascending=False), name="", caption=f"{name}, points")
+    tables.plain(frame.sort_values("BS", ascending=False), name=f"{name}, points", caption="")
     for name, frame in test.items()
 ])  # fmt: skip
 

@@ -542,13 +542,13 @@ for model, subset, name in product(
 level = {key: {count: tables.shown(one) for count, one in part.items()}
          for key, part in climbs.items()}  # fmt: skip
 further = [
-    *(tables.plain(grid, name="", decimals=1, caption=f"BS, {name}, %")
+    *(tables.plain(grid, name=f"BS of {name}, %", decimals=1, caption="")
       for name, grid in grids.items()),
-    frame.table(rounds, ("round", "subset"), ("model",), name="", caption="added, points",
+    frame.table(rounds, ("round", "subset"), ("model",), name="added, points", caption="",
                 show=("here",)),
-    tables.plain(pd.DataFrame(level).T.fillna(""), name="", caption="by rounds on BS, %"),
-    tables.plain(pd.DataFrame(apart), name="", caption="one kind of round at a time, points"),
-    tables.plain(pd.DataFrame(turned).T, name="", caption="rows lost and won against the base"),
+    tables.plain(pd.DataFrame(level).T.fillna(""), name="by rounds on BS, %", caption=""),
+    tables.plain(pd.DataFrame(apart), name="one kind at a time, points", caption=""),
+    tables.plain(pd.DataFrame(turned).T, name="lost and won", caption=""),
 ]  # fmt: skip
 tables.download("rounds", further)
 
