@@ -2,7 +2,7 @@
 
     python benchmarks/rules.py --models pocket-qwen2vl,pocket-llavanext
 
-Points against the base on each of the frontier's parts, and the least gain on BS that the test rows
+Points against the base on each of four parts, and the least gain on BS that the test rows
 could show with 80 % power, from the spread of its rows here. No test row is read.
 """
 
@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.sci import rules
-from sci_book.papers.sci.chapters.frontier import BETAS, GAIN, PARTS, SPLIT
 from sci_book.papers.shared.chapters import Subject, subjects
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import METHODS
 
+BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
+GAIN, PARTS = "BS", ("B", "outside BS", "BS", "all")
 POWER = 2.80  # standard errors: a two-sided test at 5 % finds so large an effect in 80 % of cases
 
 
 def developed(subject: Subject) -> pd.DataFrame:
     """By rule and β, the change on each part in points, and the `least` that test rows show."""
-    sets, base = subject.sets("any", SPLIT, "validation"), subject.right(METHODS["base"])
+    sets, base = subject.sets("any", rules.SPLIT, "validation"), subject.right(METHODS["base"])
     of, lines = rules.rounds_of(subject.records, subject.replay), {}
     for name, rule in rules.RULES.items():
         for beta in BETAS:
@@ -42,7 +43,7 @@ def least(subject: Subject, change: np.ndarray, rows: np.ndarray) -> float:
     """
     interval = cluster_bootstrap(change[rows], subject.groups[rows])
     error = (interval.high - interval.low) / (2 * 1.96)
-    tested = len(set(subject.groups[subject.sets("any", SPLIT)[GAIN].to_numpy()]))
+    tested = len(set(subject.groups[subject.sets("any", rules.SPLIT)[GAIN].to_numpy()]))
     return 100 * POWER * error * np.sqrt(interval.clusters / max(tested, 1))
 
 

@@ -100,7 +100,7 @@ figures.show(
 # ## Which round
 #
 # Each round taken out in turn, the three others kept; τ1 follows the number of rewordings
-# (τ1 = 1 + N/2). {doc}`table05_components` averages over all combinations instead.
+# (τ1 = 1 + N/2). {ref}`table05_components` averages over all combinations instead.
 
 # %% tags=["hide-input"]
 Markdown("\n\n".join(map(why.without_sentence, subjects)))

@@ -224,7 +224,7 @@ def test_doctor_compares_with_the_lock(capsys):
         (["data", "make", "--from", "x"], "--from goes with `sci data fetch`"),
         (["reproduce", "--full", "--limit", "3"], "leave --full out"),
         (["notebook", "absent", "--out", "x"], "there is no chapter 'absent'; expected a file"),
-        (["notebook", "table05", "--out", "x"], "notebooks/, such as table05_components"),
+        (["notebook", "table02", "--out", "x"], "notebooks/, such as table02_drbench"),
         (["notebook", "00_quikstart.ipynb", "--out", "x"], "such as 00_quickstart"),
         (["notebook", "absent", "--out", "x", "--set", "limit"], "expected name=value"),
     ],

@@ -10,7 +10,7 @@ from sci_book.resources import ROOT
 HOME = ROOT / "sci_book" / "results" / "statistics.py"
 LEVELS = re.compile(r"\b0\.95\b|\b0\.975\b|\b0\.025\b|\b95 %")
 # β goes to 0.95 on one page; the papers print intervals of their own.
-NO_LEVEL = {"frontier.py": "BETAS", "audit.py": "printed", "kinds.py": "Wilson"}
+NO_LEVEL = {"cheaper.py": "BETAS", "audit.py": "printed", "kinds.py": "Wilson"}
 CODE = [
     path
     for folder in ("sci_core", "sci_book", "notebooks")

@@ -190,7 +190,6 @@ def offer(
     return {
         "models": names,
         "model": _path(models[0]),
-        "also": names[1:],
         "checkpoints": [_path(source) for source in models],
         "data": data,
         "loading": {name: value for name, value in loading.items() if value is not None},

@@ -9,7 +9,7 @@ import pytest
 from sci_book.papers.edge.chapters import models as edge_models
 from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.sci.chapters import nonrobust_share, subset_sizes
-from sci_book.papers.shared import chapters, sweeps
+from sci_book.papers.shared import chapters
 from sci_book.pipeline import findings
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import places
@@ -54,7 +54,6 @@ def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_reposit
 def test_every_look_up_of_a_models_records_knows_the_same_names(path, tmp_path):
     named = path.format(QWEN)
     assert [each.name for each in chapters.subjects([named], FROZEN_RECORDS)] == [QWEN]
-    assert [each.name for each in sweeps.subjects(named, [], FROZEN_RECORDS)] == [QWEN]
     assert [each.name for each in findings.named(named, FROZEN_RECORDS)] == [QWEN]
     found = chapters.companions([named], FROZEN_RECORDS, "cvqa", "C-VQA")
     assert [each.name for each in found.subjects] == [QWEN] and not found.absent

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from sci_book.papers.registry import PAPERS, papers_titled
-from sci_book.papers.shared import chapters, parameters, sweeps
+from sci_book.papers.shared import chapters, parameters
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.notebooks import PARAMETERS_TAG, read_source
 from sci_book.pipeline.reproduce import chapter_sources
@@ -65,25 +65,6 @@ def test_another_type_is_refused_by_name(given, named_as):
     with pytest.raises(ValueError, match=r"expected a name or a list of names") as refusal:
         parameters.names(given, "trained")
     assert str(refusal.value).startswith(named_as) and "-y 'trained: [" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (3, r"^model is 3 \(int\); expected a name or"),
-        (None, "^model is None"),
-        ([], r"^model is \[\]; expected one name. papermill takes -p model mine"),
-        ("", "^model is ''; expected one name"),
-        (["a", "b"], "^model is .*; expected one name"),
-        ("a, b", "^model is 'a, b'; expected one name"),
-    ],
-)
-def test_where_one_name_is_meant_none_and_several_are_refused_by_name(given, says):
-    with pytest.raises(ValueError, match=says):
-        parameters.name(given, "model")
-    with pytest.raises(ValueError, match="model is 'a, b'; expected one name"):
-        sweeps.subjects("a, b", [], FROZEN_RECORDS)
-    assert parameters.name(["mine"], "model") == parameters.name("mine", "model") == "mine"
 
 
 @pytest.mark.parametrize("models", ["pocket-qwen2vl", '["pocket-qwen2vl"]', "[pocket-qwen2vl]"])

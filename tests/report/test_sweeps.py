@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.papers.shared import chapters, sweeps
 from sci_book.resources import FROZEN_RECORDS
-from sci_book.results.records import RecordsError, write_records
+from sci_book.results.records import write_records
 from sci_book.results.statistics import mean
 from sci_core.methods import BASE, SCI5, SCI7, VCD
 from tests.report.drawn_records import drawn_records
@@ -103,20 +102,3 @@ def test_a_part_of_a_subject_keeps_its_rows_and_its_outcomes(subject):
     method = replace(SCI5, tau2=0.4)
     whole, cut = sweeps.outcome(subject, method), sweeps.outcome(part, method)
     assert (whole.least[rows] == cut.least).all() and (whole.settled[rows] == cut.settled).all()
-
-
-def test_models_are_shown_once_the_first_first_and_of_the_others_those_with_records(tmp_path):
-    for seed, name in enumerate("ab"):
-        write_records(tmp_path / f"{name}.parquet", drawn_records(name, seed=seed, rows=4))
-    names = [each.name for each in sweeps.subjects("checkpoints/b", ["a", "b"], tmp_path)]
-    assert names == ["b", "a"]
-    # A default of the chapter that one's own folder knows nothing of.
-    assert [each.name for each in sweeps.subjects("a", ["pocket-llavanext"], tmp_path)] == ["a"]
-    with pytest.raises(RecordsError, match="holds no records"):
-        sweeps.subjects("pocket-llavanext", ["a"], tmp_path)
-
-
-def test_the_smallest_line_is_named():
-    lines = pd.DataFrame({"reproduced": [2.0, -1.0, np.nan]}, index=["a", "b", "c"])
-    assert sweeps.least(lines).name == "b"
-    assert sweeps.least(lines.assign(reproduced=np.nan)).name == "a"

@@ -7,7 +7,7 @@ a rule estimates over a data set, it estimates on validation rows, and without t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sci_book.results.records import Records
 from sci_book.results.replay import Replay
 from sci_core.methods import SCI5
 
+SPLIT: Literal["groups"] = "groups"  # so that a question is not both chosen by and tested on
 FEWEST = 20  # nodes that a token's usual score on a dummy is the mean of, at least
 
 
@@ -55,7 +56,7 @@ def rounds_of(records: Records, replay: Replay) -> Rounds:
         padding=nodes.padding,
         tokens=nodes.tokens,
         options=np.where(kinds == "yesno", 2, np.where(kinds == "mcq", counts, 0)),
-        tuned=(split(records, "groups") == "validation")[nodes.row],
+        tuned=(split(records, SPLIT) == "validation")[nodes.row],
     )
 
 

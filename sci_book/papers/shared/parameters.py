@@ -37,17 +37,6 @@ def names(given: object, parameter: str = "models") -> list[str]:
     return listed
 
 
-def name(given: object, parameter: str) -> str:
-    """The one name that a page's parameter holds; ValueError, as `names`, for none or several."""
-    listed = names(given, parameter)
-    if len(listed) != 1:
-        raise ValueError(
-            f"{parameter} is {given!r}; expected one name. papermill takes -p {parameter} mine; "
-            f"sci notebook takes --set {parameter}=mine."
-        )
-    return listed[0]
-
-
 def _read(text: str, parameter: str) -> list:
     if not text.strip().startswith("["):
         return [name.strip() for name in text.split(",") if name.strip()]

@@ -6,7 +6,6 @@ loose constraint may choose a token that was not kept, or no decoded policy open
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -15,12 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.data.catalogue import model_name
-from sci_book.papers.shared import chapters, parameters
 from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.parameters import Names
-from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
@@ -96,13 +91,9 @@ def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) 
             (one.most, other.least),
         )
     )
-    return read._replace(low=lowest.low, high=highest.high, error=np.nan)
-
-
-def least(lines: pd.DataFrame) -> pd.Series:
-    """Of rows of `compare`, the one with the smallest number; the first if none has one."""
-    values = lines["reproduced"]
-    return lines.iloc[0] if values.isna().all() else lines.loc[values.idxmin()]
+    settled = (lowest.low, highest.high) == (read.low, read.high)
+    key = read.key if settled else ""  # a wider interval is not that of the number as read
+    return read._replace(low=lowest.low, high=highest.high, error=np.nan, key=key)
 
 
 def beside_paper(
@@ -149,21 +140,6 @@ def part(
         subject = subject.tuned
     rows = subject.sets(quantifier, split_by, name)[subset].to_numpy()
     return subject.with_records(subject.records.take(rows))
-
-
-def subjects(model: str, also: Names, folder: str | Path) -> list[Subject]:
-    """The models of a chapter that the paper has for one model: that one first, none twice.
-
-    Args:
-        model: the one the chapter is about; it must have records.
-        also: shown beside it, those that have records in the same folder.
-        folder: of the records, as in `chapters.subjects`.
-    """
-    about = parameters.name(model, "model")
-    names = dict.fromkeys(map(model_name, (about, *parameters.names(also, "also"))))
-    first, *beside = names
-    beside = [name for name in beside if (located(folder) / f"{name}.parquet").is_file()]
-    return chapters.subjects([first, *beside], folder)
 
 
 def panels(

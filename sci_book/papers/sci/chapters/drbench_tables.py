@@ -77,14 +77,12 @@ def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
     return values
 
 
-def paper_differences(
-    subjects: Subjects, claims: Sequence[Claim] = (HEADLINE,)
-) -> dict[tuple[str, str], float]:
-    """The paper's differences of two methods in points, by model and part of a claim."""
+def paper_differences(subjects: Subjects) -> dict[tuple[str, str], float]:
+    """The paper's `HEADLINE` in points, by model and part of the claim."""
     return {
-        (subject.name, f"{method} − {other}, {subset}"): gap
-        for subject, (method, other, subset) in product(subjects, claims)
-        if not np.isnan(gap := paper_gap(subject, method, other, subset))
+        (subject.name, label(HEADLINE)): gap
+        for subject in subjects
+        if not np.isnan(gap := paper_gap(subject, *HEADLINE))
     }
 
 
@@ -168,14 +166,14 @@ def contrasts(
 
 
 def family(
-    subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes], claims: Sequence[Claim] = CLAIMS
+    subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes]
 ) -> dict[str, pd.DataFrame]:
-    """The contrasts of several models as one family of claims, by the model's name.
+    """The contrasts of several models as one family of `CLAIMS`, by the model's name.
 
     A column `holm` holds the p-values adjusted over all of them.
     """
     frames = {
-        subject.name: contrasts(subject, sets[subject.name], right[subject.name], claims)
+        subject.name: contrasts(subject, sets[subject.name], right[subject.name], CLAIMS)
         for subject in subjects
     }
     every = pd.concat(frames)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sci_book.papers.sci.chapters import components, temperature_grid, temperatures, time_measures
+from sci_book.papers.sci.chapters import components, temperature_grid, time_measures
 from sci_book.papers.sci.chapters.shapes import Subjects, built_with, differs
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, title
@@ -271,13 +271,13 @@ def adds(of: Evidence, subsets: Subsets) -> list[Sample]:
 
 def tuned(of: Evidence) -> list[Part]:
     """On test BS, the temperatures best on validation BS less the preset's; open rows bounded."""
-    rows = of.rows(temperatures.SUBSET)
+    rows = of.rows("BS")
     if not rows.any():
         return []
-    validation = sweeps.part(of.subject, "any", "rows", "validation", temperatures.SUBSET)
-    pair = temperatures.chosen_and_preset(of.subject, temperature_grid.sweep(validation))
+    validation = sweeps.part(of.subject, "any", "rows", "validation", "BS")
+    pair = temperature_grid.chosen_and_preset(of.subject, temperature_grid.sweep(validation))
     gap = partial(sweeps.bounded, *pair.values(), rows, of.subject.groups)
-    return [Part(f"chosen − preset, {temperatures.SUBSET}", gap)]
+    return [Part("chosen − preset, BS", gap)]
 
 
 def _with_kind(what: str, kind: str) -> str:

@@ -10,32 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from sci_book.files import read_yaml
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import cost
-from sci_book.papers.sci.chapters.frontier import SPLIT
-from sci_book.papers.sci.chapters.shapes import differs, legend_below, name_lines, points
 from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
-from sci_book.papers.shared.figures import WIDTH, model_colours, nothing
-from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, compare, frame_of, number
+from sci_book.papers.shared.tables import frame_of, number
 from sci_book.resources import PAPER
-from sci_book.results.statistics import NO_DATA, Interval, verdict
+from sci_book.results.statistics import Interval, verdict
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
-from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
+from sci_core.methods import METHODS, SCI5, SCI5_LITE
 
 REGISTRATION = "registration_rules.yaml"
 RULE = "rule"  # what the registered one is called there
 SHARED = "SCI5 with the usual prior"  # one prior for a data set, and no dummy read
-PARTS = ("BS", "all")
-COSTS = (320, 1280)  # image tokens
 
 
 class PageModel(NamedTuple):
@@ -75,7 +67,7 @@ def right(subject: Subject, name: str) -> np.ndarray:
 
 def change(subject: Subject, name: str, other: str, part: str) -> Interval:
     """What `name` gains over `other` on a part of the test groups, as a share."""
-    rows = subject.sets("any", SPLIT)[part].to_numpy()
+    rows = subject.sets("any", rules.SPLIT)[part].to_numpy()
     return subject.difference(right(subject, name) - right(subject, other), rows)
 
 
@@ -139,81 +131,3 @@ def claims(frame: pd.DataFrame) -> list[Claim]:
     )
     word = "holds" if ratio <= most else "fails"
     return [*made, Claim("lite-is-cheap", means, word, f"{number(ratio)} times, counted")]
-
-
-def answer(frame: pd.DataFrame) -> str:
-    """The verdict of all that is registered, and claim by claim what was found, in Markdown."""
-    made = claims(frame)
-    lines = [f"- *{claim.means}* {claim.verdict.capitalize()}: {claim.ends}." for claim in made]
-    return "\n".join([f"**Verdict: {overall(claim.verdict for claim in made)}.**\n", *lines])
-
-
-def judged_table(frame: pd.DataFrame) -> Table:
-    """`judged` as a table."""
-    caption = "What was predicted, on test groups of questions, in points"
-    names = {name: f"{name}, above {number(margin, 1)}" for name, margin in frame["margin"].items()}
-    lines = frame.rename(index=names)
-    return compare(lines, name="judged", caption=caption, ours="change", paper=False)
-
-
-def draw(frame: pd.DataFrame) -> Figure:
-    """A line a prediction, a dot a model: its change with interval, and what it must lie above."""
-    names = [name.split(": ", 1)[1].replace(label(RULE), RULE) for name in frame.index]
-    lines = list(dict.fromkeys(names))
-    figure, ax = plt.subplots(figsize=(WIDTH, 0.6 * max(len(lines), 3) + 0.8))
-    if frame.empty:
-        nothing(ax, "No model has records with logits, or of the cheaper rounds.")
-        return figure
-    models = list(frame["model"].unique())
-    colours = model_colours(list(frame["name"].unique()))
-    for name, (_, line) in zip(names, frame.iterrows(), strict=True):
-        order, place = models.index(line["model"]), lines.index(name)
-        shade = colours[line["name"]]
-        height = place + 0.3 * (order - (len(models) - 1) / 2)
-        ax.hlines(height, line["low"], line["high"], color=shade, linewidth=2.5)
-        ax.plot(line["reproduced"], height, "o", color=shade, markersize=7, label=line["model"])
-        ax.plot([line["margin"]] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
-    ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    name_lines(ax, lines)
-    ax.set_xlabel("change, points")
-    legend_below(figure, ncols=len(models))
-    return figure
-
-
-def rounds_table(models: Sequence[PageModel]) -> Table:
-    """The base, and SCI5 with other dummies: tokens, answers like SCI5's, what that changes."""
-    without = sci(0, 2)
-    methods = {method.name: method for method in (BASE, *CHEAPER_METHODS, without)}
-    lines = {}
-    for name, method in (methods | {SHARED: without}).items():
-        lines[name] = {
-            **{f"× base, {tokens:,}": number(cost.ratio(method, tokens)) for tokens in COSTS},
-            f"first, {COSTS[-1]:,}": number(cost.ratio(method, COSTS[-1], cache="cold")),
-            f"again, {COSTS[-1]:,}": number(cost.again(method, COSTS[-1])),
-            **{key: text for model in models for key, text in _measured(model, name).items()},
-        }
-    caption = (
-        "SCI5 with other dummies. Tokens in multiples of the base’s first question on a picture, "
-        "by image tokens: black kept; “first” of a picture’s shape, when it is not; “again” of a "
-        "further question on the same picture. On test groups: rows answered as SCI5 answers "
-        f"them, %, and accuracy less SCI5’s in points, each with a {INTERVAL} of its own"
-    )
-    return Table("rounds", pd.DataFrame.from_dict(lines, orient="index"), caption)
-
-
-def _measured(model: PageModel, name: str) -> dict[str, str]:
-    title, subject = model.ordinary.shown, model.reading(name)
-    heads = [f"{title}: as SCI5", *(f"{title}: {part}" for part in PARTS)]
-    if name == SCI5.name or subject is None:
-        return dict.fromkeys(heads, MISSING)
-    changes = (change(subject, name, SCI5.name, part) for part in PARTS)
-    return dict(zip(heads, map(points, (_agreement(subject, name), *changes)), strict=True))
-
-
-def _agreement(subject: Subject, name: str) -> Interval:
-    """The share of test rows that a decoded method answers as SCI5 does; of no row otherwise."""
-    policy = subject.records.policy_of(named(name)[0]) if name != SHARED else None
-    if policy is None:
-        return NO_DATA
-    same = ~differs(*(subject.records.parsed(name) for name in (policy, SCI5.name)))
-    return subject.share(same, subject.sets("any", SPLIT)["all"].to_numpy())

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.sweeps import UNSETTLED, outcome
-from sci_book.results.statistics import difference
+from sci_book.papers.shared.sweeps import UNSETTLED, Outcome, outcome
 from sci_core.methods import SCI5, Method
 
 STEP = sqrt(2)
@@ -115,10 +114,10 @@ def sweep(subject: Subject) -> Grid:
     return Grid(points, places, right, unsettled, subject.groups[ok])
 
 
-def near_best(grid: Grid) -> np.ndarray:
-    """[places] whether the interval of the best less the place reaches zero; no row: none."""
-    behind = [difference(grid.right[grid.best] - right, grid.groups).low for right in grid.right]
-    return (np.array(behind) <= 0) & grid.allowed
+def chosen_and_preset(subject: Subject, grid: Grid) -> dict[str, Outcome]:
+    """Outcomes on all rows of a subject of the grid's best point, then of the preset."""
+    methods = {"chosen": grid.method(grid.best), "preset": PRESET}
+    return {name: outcome(subject, method) for name, method in methods.items()}
 
 
 class Curse(NamedTuple):

@@ -1,4 +1,4 @@
-"""Table 8 and the grid of tau1, tau2 and beta."""
+"""The grid of tau1, tau2 and beta, and the choice of a point of it."""
 
 from dataclasses import replace
 
@@ -8,27 +8,21 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.papers.sci.chapters import measures, temperatures
+from sci_book.papers.sci.chapters import measures
 from sci_book.papers.sci.chapters import temperature_grid as grid_of
 from sci_book.papers.shared import sweeps
-from sci_book.papers.shared.evidence import Evidence, title
-from sci_book.pipeline.claims import load_claims
-from sci_book.results.statistics import difference, share
+from sci_book.papers.shared.evidence import Evidence
+from sci_book.results.statistics import difference
 from sci_core.methods import SCI5
 from sci_core.scoring import scores
 from tests.soak import examples
 
-QWEN, MINE = "pocket-qwen2vl", "mine"
+QWEN = "pocket-qwen2vl"
 
 
 @pytest.fixture(scope="module")
 def tuned(subjects):
     return [sweeps.part(each, "any", "rows", "validation", "BS") for each in subjects]
-
-
-@pytest.fixture(scope="module")
-def sets(tuned):
-    return {each.name: each.sets("any", "rows", "validation") for each in tuned}
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +87,6 @@ def test_the_best_is_the_nearest_of_the_largest_and_settled():
     assert made_up([0.5, 0.4], rows=0).best == 0
 
 
-def test_what_is_near_the_best_is_what_its_interval_reaches():
-    grid = made_up([0.5, 0.52, 0.9, 0.88, 0.2], unsettled=[0, 0, 0, 0, 1])
-    near = grid_of.near_best(grid)
-    expected = []
-    for place in range(5):
-        behind = difference(grid.right[grid.best] - grid.right[place], grid.groups)
-        expected.append(behind.low <= 0 and bool(grid.allowed[place]))
-    assert near.tolist() == expected and near[grid.best] and not near[0]
-
-
 def test_the_winner_of_noise_promises_what_it_does_not_keep():
     grid = made_up([0.5] * 200, rows=300)
     found = grid_of.winners_curse(grid)
@@ -115,51 +99,11 @@ def test_the_winner_of_noise_promises_what_it_does_not_keep():
     assert np.isnan(grid_of.winners_curse(made_up([0.5, 0.6], rows=1))).all()
 
 
-def test_the_rows_of_table_8_are_the_papers(tuned, sets):
-    found = temperatures.printed_points()
-    assert list(found)[:2] == ["base", "τ1 = 2, τ2 = 0.2"] and len(found) == 9
-    assert found["τ1 = 2, τ2 = 0.2"] == SCI5
-    printed = temperatures.printed("Qwen2-VL")
-    assert printed["Overall"].tolist()[:2] == [15.46, 32.55] and printed.notna().all(axis=None)
-    assert temperatures.printed("mine").isna().all(axis=None)
-    frame = temperatures.table08(tuned[0], sets[QWEN]).frame
-    assert frame.loc["τ1 = 2, τ2 = 0.2", ("Overall", "paper")] == "32.55"
-    right = 100 * tuned[0].records.correct("SCI5")[tuned[0].records.ok].mean()
-    assert frame.loc["τ1 = 2, τ2 = 0.2", ("Overall", "pocket")] == f"{right:.2f}"
-    other = temperatures.table08(tuned[1], sets[MINE]).frame
-    assert set(other["Overall", "paper"]) == {"—"}
-
-
-def test_the_papers_leads_have_the_ledgers_names(subjects):
-    (claim,) = (each for each in load_claims() if each.id == "preset-is-best")
-    paper = temperatures.paper_numbers(subjects[:1])
-    assert set(paper) == {
-        (QWEN, f"SCI5 − {title(other)}, BS") for other in claim.arguments["against"]
-    }
-    values = temperatures.printed("Qwen2-VL")["Overall"]
-    best = values["τ1 = 2, τ2 = 0.2"]
-    assert sorted(paper.values()) == pytest.approx(sorted(best - values.drop("base"))[1:])
-
-
-def test_the_summary_counts_points(grids):
-    facts = temperatures.summary(grids[QWEN])
-    assert facts["points"] == "2,160"
-    values = grids[QWEN].accuracies
-    with np.errstate(invalid="ignore"):
-        better = grids[QWEN].counts(values > values[0])
-    assert facts["points better than the preset"] == f"{better:,}"
-    error = share(grids[QWEN].right[0], grids[QWEN].groups)
-    assert facts["standard error of a point"] == f"{100 * error.error:.2f} points"
-
-
 def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
-    sets = {each.name: each.sets("any", "rows") for each in subjects}
-    frame = temperatures.on_test(subjects, sets, grids)
-    assert len(frame) == 4 and frame["verdict"].isna().all()
     (part,) = measures.tuned(Evidence(subjects[0], [], None))
     interval = part.interval
     chosen = grids[QWEN].method(grids[QWEN].best)
-    rows = sets[QWEN]["BS"].to_numpy()
+    rows = subjects[0].sets("any", "rows")["BS"].to_numpy()
     both = [sweeps.outcome(subjects[0], method) for method in (chosen, SCI5)]
     gap = both[0].read[rows].astype(float) - both[1].read[rows]
     assert interval.estimate == pytest.approx(gap.mean())
@@ -168,20 +112,10 @@ def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
     assert interval.high == pytest.approx(ends.high)  # what open rows may be counts against it
 
 
-def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
-    temperatures.draw_grids(tuned, grids)
-    temperatures.draw_grids(tuned[:1], grids)
-    assert "best point of the grid" in temperatures.reading(grids[QWEN], tuned[0])
-
+def test_no_row_at_all(subjects):
     rows = np.zeros(len(subjects[0].records.frame), dtype=bool)
     nobody = replace(subjects[0], records=subjects[0].records.take(rows))
     empty = grid_of.sweep(nobody)
-    assert empty.best == 0 and not len(empty.groups)
-    facts = temperatures.summary(empty)
-    assert facts["best"] == "— %" and facts["points better than the preset"] == "0"
-    none = {QWEN: nobody.sets("any", "rows", "validation")}
+    assert empty.best == 0 and not len(empty.groups) and np.isnan(empty.accuracies).all()
+    assert np.isnan(grid_of.winners_curse(empty)).all()
     assert not measures.tuned(Evidence(nobody, [], None))
-    table = temperatures.table08(nobody, none[QWEN]).frame
-    assert set(table["Overall", "pocket"]) == {"—"}
-    assert "no validation row" in temperatures.reading(empty, nobody)
-    temperatures.draw_grids([nobody], {QWEN: empty})
