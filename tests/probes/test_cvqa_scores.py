@@ -48,9 +48,10 @@ def test_the_real_set():
     # The printed type-token ratio of 0.1251 is twice what the file holds.
     assert scores.type_token_ratio(found.items, "counterfactual") == pytest.approx(0.0575, abs=1e-4)
     assert scores.type_token_ratio(found.items, "original") == pytest.approx(0.0845, abs=1e-4)
-    table = scores.drop_table(found.items, copied, copied).set_index("type").drop("all")
-    assert (table["original"] == 100).all()
-    assert table["counterfactual"].round(1).to_dict() == (
+    original, counterfactual = scores.outcomes(found.items, copied, copied)
+    kinds = np.array([i.kind for i in found.items])
+    assert original.all()
+    assert {kind: round(100 * counterfactual[kinds == kind].mean(), 1) for kind in counts} == (
         {"direct": 0.3, "indirect": 5.7, "boolean": 2.3}
     )
 
@@ -87,11 +88,8 @@ def test_the_synthetic_set():
 @pytest.mark.parametrize("name", ("Real", "Synthetic"))
 def test_the_right_answers_of_the_public_files_score_full(name):
     items = public(name).items
-    table = scores.drop_table(
-        items, [i.original_answer for i in items], [i.counterfactual_answer for i in items]
-    )
-    assert (table[["original", "counterfactual"]] == 100).all(axis=None)
-    assert (table["drop"] == 0).all() and (table["p"] == 1).all() and table["n"].max() == len(items)
+    truths = [i.original_answer for i in items], [i.counterfactual_answer for i in items]
+    assert (scores.outcomes(items, *truths) == 1).all()
 
 
 # --- the loader ---
@@ -224,69 +222,29 @@ def test_every_instruction_has_its_rewrites(name):
 
 
 def test_the_drop_is_paired_and_failures_are_left_out_of_both_sides():
-    items = [item(image=f"{k}.jpg") for k in range(40)]
+    items, pictures = [item()] * 40, np.array([f"{k}.jpg" for k in range(40)], dtype=object)
     originals = ["1"] * 30 + ["5"] * 8 + [None, "1"]
     counterfactuals = ["3"] * 12 + ["9"] * 25 + ["who knows", "3", None]
-    (line,) = scores.drop_table(items, originals, counterfactuals).to_dict("records")
-    assert (line["n"], line["failed"], line["type"]) == (38, 2, "direct")
-    assert line["original"] == pytest.approx(100 * 30 / 38)
-    assert line["counterfactual"] == pytest.approx(100 * 12 / 38)
-    assert line["drop"] == pytest.approx(100 * 18 / 38)
-    assert line["drop_low"] < line["drop"] < line["drop_high"] and line["p"] < 0.001
-    assert (line["unread_original"], line["unread_counterfactual"]) == (0, 1)
+    found = scores.fall(scores.outcomes(items, originals, counterfactuals), pictures)
+    assert {part.n for part in found.values()} == {38}
+    assert [round(part.estimate * 38 / 100) for part in found.values()] == [30, 12, 18]
+    assert found["drop"].low < found["drop"].estimate < found["drop"].high
 
 
 def test_no_rows_and_a_missing_text():
-    (line,) = scores.drop_table([item()], [None], ["3"]).to_dict("records")
-    assert line["n"] == 0 and line["failed"] == 1 and np.isnan(line["drop"])
+    found = scores.fall(scores.outcomes([item()], [None], ["3"]), np.array(["a.jpg"]))
+    assert {part.n for part in found.values()} == {0} and np.isnan(found["drop"].estimate)
     with pytest.raises(ValueError, match="2 items need one text each"):
-        scores.drop_table([item(), item()], ["1"], ["3", "3"])
+        scores.outcomes([item(), item()], ["1"], ["3", "3"])
+    assert np.isnan(scores.mean_words([], "original"))
+    assert np.isnan(scores.type_token_ratio([], "original"))
 
 
-def test_types_stand_in_the_files_order_with_all_last():
-    items = [item("boolean", "yes", "no"), item("direct"), item("boolean", "no", "yes")]
-    table = scores.drop_table(items, ["yes", "1", "yes"], ["no", "3", "no"])
-    assert table["type"].tolist() == ["boolean", "direct", "all"]
-    assert table["original"].round(1).tolist() == [50.0, 100.0, 66.7]
-
-
-@pytest.mark.parametrize(("said", "drop"), [("3", 0), ("9", 1)])
+@pytest.mark.parametrize(("said", "drop"), [(1.0, 0), (0.0, 1)])
 def test_items_that_all_come_out_alike_are_no_certainty(said, drop):
-    items = [item(image=f"{k // 2}.jpg") for k in range(40)]  # twenty pictures
-    (line,) = scores.drop_table(items, ["1"] * 40, [said] * 40).to_dict("records")
+    pictures = np.array([f"{k // 2}.jpg" for k in range(40)], dtype=object)  # twenty pictures
+    found = scores.fall(np.stack([np.ones(40), np.full(40, said)]), pictures)
     reach = 1.96**2 / (20 + 1.96**2)  # Wilson's of 20 of 20
-    assert line["original_low"] == pytest.approx(100 * (1 - reach), abs=0.01)
-    assert (line["original"], line["original_high"]) == (100, 100)
-    ends = (line["drop_low"], line["drop_high"])
-    expected = (-reach, reach) if drop == 0 else (1 - 2 * reach, 1)
-    assert line["drop"] == 100 * drop
-    assert ends == pytest.approx([100 * x for x in expected], abs=0.1)
-
-
-def test_groups_and_their_contrast():
-    label = np.array(["indoors"] * 100 + ["outdoors"] * 190 + [None] * 10, dtype=object)
-    pictures = np.array([f"{k}.jpg" for k in range(300)], dtype=object)
-    # indoors loses 60 of 100, outdoors 19 of 190
-    outcome = np.stack([np.ones(300), np.r_[np.zeros(60), np.ones(40), np.zeros(19), np.ones(181)]])
-    pair = ("indoors", "outdoors")
-    table = scores.group_drops(label, pair, pictures, outcome).set_index("group")
-    assert table.loc["indoors", ["n", "drop"]].tolist() == [100, pytest.approx(60)]
-    assert table.loc["outdoors", ["n", "drop"]].tolist() == [190, pytest.approx(10)]
-    assert 96 < table.loc["indoors", "original_low"] < 97  # all right: Wilson's, not 100
-    contrast = table.loc["indoors - outdoors"]
-    assert contrast["n"] == 290 and contrast["drop"] == pytest.approx(50)
-    assert 35 < contrast["drop_low"] < 50 < contrast["drop_high"] < 65
-    alone = scores.group_drops(label, ("indoors", "at sea"), pictures, outcome)
-    assert alone["group"].tolist() == ["indoors"]
-
-
-def test_letter_bias_finds_a_model_that_says_d():
-    key = ["ABCD"[k % 4] for k in range(200)]
-    said = ["D"] * 180 + ["A"] * 10 + [None] * 9
-    biased = scores.letter_shares(list(zip(key, said, strict=False))).set_index("letter")
-    assert biased.loc["D", "answered"] == pytest.approx(100 * 180 / 190)
-    assert biased.loc["D", "p"] < 1e-9 and biased.loc["B", "accuracy"] == 0
-    assert biased.loc["unread", "answered"] == pytest.approx(100 * 9 / 199)
-    fair = scores.letter_shares(list(zip(key, key, strict=True)))
-    assert fair["p"].iloc[0] == pytest.approx(1) and fair["right"].dropna().tolist() == [25] * 4
-    assert np.isnan(scores.letter_shares([])["answered"]).all()
+    assert found["original"][:3] == pytest.approx((100, 100 * (1 - reach), 100), abs=0.01)
+    ends = (-reach, reach) if drop == 0 else (1 - 2 * reach, 1)
+    assert found["drop"][:3] == pytest.approx([100 * x for x in (drop, *ends)], abs=0.1)

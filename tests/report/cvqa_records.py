@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from functools import cache
 
-from sci_book.papers.cvqa.chapters import measures, pairs
+from sci_book.papers.cvqa import measures, pairs
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.resources import FROZEN_RECORDS

@@ -22,7 +22,7 @@ SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
 # A line of a chapter's table of its claim, and the same number's probe.
 CHAPTERS = [
     (
-        "cvqa_sci_shrinking",
+        "cvqa_sci",
         "drop of base less drop of SCI5",
         "drop from original to counterfactual questions",
     ),
@@ -103,7 +103,7 @@ def committed():
 def test_a_cell_is_its_chapters_number(committed, page, line, label):
     claims = [text for text in shown(page, "text/plain") if text.startswith("The claim, part")]
     assert len(claims) == len(SHOWN)
-    sign = -1 if page == "cvqa_sci_shrinking" else 1  # it shows by how much the drop shrinks
+    sign = -1 if page == "cvqa_sci" else 1  # it shows by how much the drop shrinks
     for model, text in zip(SHOWN, claims, strict=True):
         number = re.search(rf"^{re.escape(line)}\s+(\S+)", text, re.MULTILINE)[1]
         assert value(committed[model, label]) == pytest.approx(sign * value(number), abs=0.0501)

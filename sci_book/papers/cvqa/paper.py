@@ -31,7 +31,7 @@ def draw(say: Callable[[str], None] = print) -> None:
 
 
 def _tested() -> Tested:
-    from sci_book.papers.cvqa.chapters.measures import MEASURES, evidence
+    from sci_book.papers.cvqa.measures import MEASURES, evidence
 
     return MEASURES, evidence
 

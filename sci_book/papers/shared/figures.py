@@ -25,6 +25,7 @@ from PIL import Image
 from sci_book import methods
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.shared.svg import INK, svg
+from sci_book.results.statistics import Interval
 
 DPI = 110
 WIDTH = 7.2  # inches: the width of the book's text column
@@ -178,6 +179,36 @@ def _source(image: object) -> str:
         content, kind = BytesIO(), "jpeg"
         image.convert("RGB").save(content, format="jpeg", quality=85)
     return f"data:image/{kind};base64,{b64encode(content.getvalue()).decode('ascii')}"
+
+
+def panels(names: Iterable[str], height: float, **shared: bool) -> tuple[Figure, dict[str, Axes]]:
+    """A figure of a titled panel a model, side by side; without a model it says that there is none.
+
+    Args:
+        height: in inches.
+        shared: `sharex` and `sharey`, as `plt.subplots` takes them.
+    """
+    names = list(names)
+    figure, (row,) = plt.subplots(
+        1, max(1, len(names)), figsize=(WIDTH, height), squeeze=False, **shared
+    )
+    for ax, name in zip(row, names, strict=False):
+        ax.set_title(name)
+    if not names:
+        nothing(row[0], "No model has answered these questions.")
+    return figure, dict(zip(names, row, strict=False))
+
+
+def bars(ax: Axes, place: int, label: str, intervals: Sequence[Interval]) -> np.ndarray:
+    """The first (`place` 0) or second (1) of a pair of bars at 0, 1, …, each with its interval.
+
+    Returns their middles.
+    """
+    heights, low, high = np.array([interval[:3] for interval in intervals], dtype=float).T
+    middles = np.arange(len(heights)) + (0.4 * place - 0.2)
+    ends = {"yerr": [heights - low, high - heights], "error_kw": {"lw": 1, "ecolor": INK}}
+    ax.bar(middles, heights, 0.38, color=MODEL_COLOURS[place], label=label, **ends)
+    return middles
 
 
 def nothing(ax: Axes, sentence: str) -> None:

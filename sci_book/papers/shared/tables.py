@@ -249,19 +249,23 @@ def plain(
 ) -> Table:
     """A table of our own numbers alone: floats at fixed precision, integers and text as they are.
 
-    `decimals` are places for every column of floats, or one entry a column.
+    An `Interval` is its estimate with its ends. `decimals` are places for every column of floats,
+    or one entry a column.
     """
     places = [decimals] * frame.shape[1] if isinstance(decimals, int) else list(decimals)
     columns = {
         column: [_cell(value, place) for value in frame[column]]
         for column, place in zip(frame.columns, places, strict=True)
     }
-    return Table(name, pd.DataFrame(columns, index=frame.index), caption)
+    cells = pd.DataFrame(columns, index=frame.index, dtype=object)  # str would drop intervals' keys
+    return Table(name, cells, caption)
 
 
 def _cell(value: object, decimals: int) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, Interval):
+        return shown(value, 1.0, decimals)
     if pd.api.types.is_float(value) or value is None or value is pd.NA:
         return number(value, decimals)
     return str(value)

@@ -29,7 +29,6 @@ SETS = {
     "yesno": ("pocket_cvqa_yesno",),
     "synthetic": ("pocket_cvqa_synthetic", "cvqa_synthetic"),
 }
-TYPES = ("direct", "indirect", "boolean")
 _READ = {"number": answers.number, "yesno": answers.boolean}
 
 

@@ -1,1 +1,0 @@
-"""The chapters of C-VQA: what becomes of an answer when something is supposed."""
