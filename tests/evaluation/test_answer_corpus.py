@@ -131,7 +131,7 @@ def test_nine_of_ten_kinds_are_read_right_and_hardly_one_wrong(made):
 def test_the_page_shows_the_tables_of_today(made, name):
     shown = pd.read_csv(PAGE_TABLES[name])
     pd.testing.assert_frame_equal(shown, made[name].reset_index(drop=True), check_dtype=False)
-    page = (PAGE_TABLES[name].parent / "answers.md").read_text(encoding="utf-8")
+    page = (PAGE_TABLES[name].parent / "your_own_data.md").read_text(encoding="utf-8")
     assert PAGE_TABLES[name].name in page
 
 
