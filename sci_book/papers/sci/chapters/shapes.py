@@ -15,6 +15,7 @@ from sci_book.papers.shared.tables import (
     INTERVAL,
     Table,
     interval,
+    shown,
     side_by_side,
 )
 from sci_book.results.drbench import construct
