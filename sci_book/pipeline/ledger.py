@@ -22,7 +22,7 @@ from sci_book.papers.shared.chapters import subjects as subjects_of
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.pages import link
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import INTERVAL, MISSING, VERDICTS, Table, interval, number
+from sci_book.papers.shared.tables import INTERVAL, MISSING, VERDICTS, Ends, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed, in_words
 from sci_book.results.records import RecordsError
@@ -187,7 +187,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         claim, measured = finding.claim, finding.interval
         ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
         found = f"{number(measured.estimate, 4)} {ends}"
-        found += " (quartiles)" if finding.quartiles else ""
+        found = Ends(found + (" (quartiles)" if finding.quartiles else ""), measured.key)
         words = shorten(claim.quote or claim.means, 140, placeholder=" …")
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
             "verdict": finding.verdict,
@@ -198,7 +198,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
             "conditions": finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING),
             "on the paper’s numbers": printed.in_words(claim),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index", dtype=object)
     # The name lets its words wrap (book.css).
     caption = (
         f"What decides each sentence of {PAPERS[paper].title} that is tested here, {title} "

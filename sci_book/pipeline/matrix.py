@@ -275,13 +275,12 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
-            name: with_ends(*line[name].change[:3]) if name in line else MISSING
-            for name in COMPARED
+            name: _with_ends(line[name].change) if name in line else MISSING for name in COMPARED
         }
         for head, line in lines(all_cells)
         if (head.model, head.seed) == (model, seed)
     }
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COMPARED))
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COMPARED), dtype=object)
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
     shown = f"{model}, seed {seed}" if seed else model
     caption = f"{shown}: each method less the base, in points, with {INTERVAL}s; cost in tokens"
@@ -332,6 +331,10 @@ def as_html(all_cells: Sequence[Cell]) -> str:
     )
 
 
+def _with_ends(change: Interval) -> str:
+    return with_ends(*change[:3], key=change.key)
+
+
 def _as_html(cell: Cell | None) -> str:
     if cell is None:
         return f"<td>{MISSING}</td>"
@@ -341,7 +344,8 @@ def _as_html(cell: Cell | None) -> str:
         if (groups := cell.groups(side)) is not None:
             attributes |= {side: f"{len(groups):,}", f"{side}-groups": "\n".join(groups[:_NAMED])}
     ends = f"<small>{interval(change.low, change.high, 1)}</small>"
-    return f'<td class="{cell.state}"{_data(attributes)}>{number(change.estimate, 1)} {ends}</td>'
+    classes = f"{cell.state} k{change.key}"
+    return f'<td class="{classes}"{_data(attributes)}>{number(change.estimate, 1)} {ends}</td>'
 
 
 def _data(attributes: Mapping[str, str]) -> str:

@@ -113,7 +113,7 @@ def measure(
         moved = _moved(sums, statistic) if smooth else _drawn(sums, statistic)
     rows = round(np.mean([columns.shape[1] for columns, _ in trainings]))
     estimate = float(each.mean())
-    bare = Interval(estimate, np.nan, np.nan, rows, groups, key=_key(sums, each, span))
+    bare = Interval(estimate, np.nan, np.nan, rows, groups, key=_key(sums, statistic, each, span))
     if np.isnan(estimate) or groups < 2 or 1 < len(each) < FEWEST:
         return bare
     questions = float(moved @ moved) * groups / (groups - 1)
@@ -183,9 +183,10 @@ def _by_group(
     return [_group_sums(columns, mine, len(names)) for (columns, _), mine in tables], len(names)
 
 
-def _key(sums: Sequence[np.ndarray], each: np.ndarray, span: object) -> str:
-    """The same for the same sums by group that give the same numbers."""
-    made = hashlib.blake2s(f"{each.round(12).tolist()} {span}".encode())
+def _key(sums: Sequence[np.ndarray], statistic: Statistic, each: np.ndarray, span: object) -> str:
+    """The same for the same sums by group, of which the same function gives the same numbers."""
+    name = f"{statistic.__module__}.{statistic.__qualname__}"
+    made = hashlib.blake2s(f"{name} {each.round(12).tolist()} {span}".encode())
     for table in sums:
         made.update(np.ascontiguousarray(table))
     return made.hexdigest()[:12]
