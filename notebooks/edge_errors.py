@@ -116,10 +116,10 @@ compared(lines, recorded.pair, name="table04", caption=caption, decimals=1)
 
 
 # %%
-def rules_table(models, name):
+def rules_table(shown, name):
     """What is right in % by each rule, a line a model."""
     lines = {}
-    for model in models:
+    for model in shown:
         questions, captions = map(model.answers, KINDS)
         right = {
             "questions, soft match": questions["right"],
@@ -313,10 +313,10 @@ def mean_ece(samples):
 beside = {model.name: name for model, name, _ in recorded.sides}
 
 
-def calibration_table(models, name):
+def calibration_table(shown, name):
     """Table 6: ECE by model and kind beside the paper's, and confidence less accuracy."""
     lines, over = {}, []
-    for model in models:
+    for model in shown:
         samples = {kind: measures.confident(model, kind) for kind in KINDS}
         errors = {kind: calibration.ece_interval(rows["confidence"], rows["right"], rows["group"])
                   for kind, rows in samples.items()}  # fmt: skip
@@ -329,7 +329,7 @@ def calibration_table(models, name):
                 gap = statistics.difference(rows["confidence"] - rows["right"], rows["group"])
                 over[-1] = tables.shown(gap)
     caption = "Table 6: expected calibration error, 10 bins"
-    table = compared(lines, models, name=name, caption=caption, decimals=3)
+    table = compared(lines, shown, name=name, caption=caption, decimals=3)
     table.frame["confidence − accuracy, points"] = over
     return table
 

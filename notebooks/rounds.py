@@ -76,9 +76,9 @@ sizes = {f"SCI{2 * count + 1}": replace(sci(count, count), **settings) for count
 sizes = {"base": BASE, **sizes}
 
 
-def steps(models, pairs, subsets):
+def steps(shown, pairs, subsets):
     """Each of `pairs` of sizes, the larger less the smaller, a line a model, subset and pair."""
-    for model, subset, pair in product(models, subsets, pairs):
+    for model, subset, pair in product(shown, subsets, pairs):
         more, fewer = pair
         yield frame.line(
             model,

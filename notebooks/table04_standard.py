@@ -86,7 +86,6 @@ def less_base():
 
 
 changes = frame.measured(less_base())
-chapters.rows_table(subjects, "any", "rows")
 
 # %%
 figures.show(
@@ -143,6 +142,7 @@ def accuracies(at, names):
 
 
 levels = frame.measured(accuracies(beta, ("base", *INPUTS, *PRESETS)))
+chapters.rows_table(subjects, "any", "rows")
 
 # %% tags=["hide-input"]
 for model in subjects:

@@ -14,8 +14,9 @@ from tests.report.pair_records import LLAVA, QWEN, records_of
 
 @pytest.fixture(autouse=True)
 def figures_closed():
-    """A test need not close what it draws."""
-    yield
+    """A test need not close what it draws, nor undo the style that a page sets."""
+    with plt.rc_context():
+        yield
     plt.close("all")
 
 

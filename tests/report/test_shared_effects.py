@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sci_book.papers.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.tables import compare
 from sci_book.results.statistics import Interval, difference, holm, sign_flip_test
 
@@ -11,6 +11,11 @@ CLUSTERS = [f"picture {k}" for k in range(40)]
 
 def gains(share):
     return np.array([1.0 if k < share * 40 else 0.0 for k in range(40)])
+
+
+def effect_of_rows(what, claim, values, clusters):
+    p = sign_flip_test(values, clusters) if len(values) else np.nan
+    return Effect(what, claim, difference(values, clusters), p)
 
 
 def page():

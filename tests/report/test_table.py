@@ -40,9 +40,11 @@ def test_a_download_holds_every_cell_of_its_tables():
     frame = pd.DataFrame(
         {("ours", "x"): ["1.0 [0.5, 1.5]", "2"], ("n", ""): ["3", "4"]}, ["a, b", "c"]
     )
-    html = tables.download("further", [Table("t", frame, "One"), Table("u", frame[:1], "Two")]).data
+    made = tables.download("further", [Table("t", frame, "One"), Table("u", frame[:1], "Two")])
+    html = made._repr_html_()
     (coded,) = re.findall(r"base64,([^\"]+)", html)
     read = pd.read_csv(io.BytesIO(base64.b64decode(coded)), dtype=str)
+    assert repr(made).startswith("further.csv: 6 numbers, SHA-256 ")
     assert 'download="further.csv"' in html and "6 further numbers" in html
     assert read["table"].tolist() == ["t"] * 4 + ["u"] * 2
     assert read.iloc[0].tolist() == ["t", "a, b", "ours x", "1.0 [0.5, 1.5]"]

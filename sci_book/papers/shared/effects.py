@@ -12,7 +12,7 @@ import pandas as pd
 
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.tables import frame_of
-from sci_book.results.statistics import Interval, Rows, difference, holm, sign_flip_test
+from sci_book.results.statistics import Interval, holm
 
 Side = Literal["greater", "less"]
 
@@ -30,12 +30,6 @@ class Effect(NamedTuple):
     claim: Side
     interval: Interval
     p: float
-
-
-def effect_of_rows(what: str, claim: Side, values: Rows, clusters: Rows) -> Effect:
-    """The effect that is a mean over rows of a paired difference; perhaps of no row."""
-    p = sign_flip_test(values, clusters) if len(values) else np.nan
-    return Effect(what, claim, difference(values, clusters), p)
 
 
 def effect_frames(effects: Mapping[str, Sequence[Effect]]) -> dict[str, pd.DataFrame]:

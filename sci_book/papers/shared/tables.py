@@ -6,14 +6,15 @@ itself as HTML in a page and as aligned plain text elsewhere, so that nbval comp
 """
 
 import base64
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from numbers import Real
+from typing import NamedTuple
 
 import pandas as pd
-from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from sci_book.results.statistics import LEVEL, Interval
@@ -104,7 +105,28 @@ class Table:
         return f"<details><summary>{escape(table.caption)}</summary>{html}</details>"
 
 
-def download(name: str, tables: Iterable[Table]) -> HTML:
+class Download(NamedTuple):
+    """A CSV file in the page: its name without an ending, its text, how many numbers it has."""
+
+    name: str
+    text: str
+    count: int
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        return f"{self.name}.csv: {self.count:,} numbers, SHA-256 {digest}…"
+
+    def _repr_html_(self) -> str:
+        coded = base64.b64encode(self.text.encode()).decode()
+        name = f"{escape(self.name)}.csv"
+        return (
+            f'<p><a class="download" download="{name}" '
+            f'href="data:text/csv;charset=utf-8;base64,{coded}">{name}</a>: '
+            f"{self.count:,} further numbers of this page, with their intervals.</p>"
+        )
+
+
+def download(name: str, tables: Iterable[Table]) -> Download:
     """A link to the numbers of some tables as one CSV file: table, row, column, value.
 
     The file lies in the page itself, so that a page opened from disk or sent by mail has it.
@@ -116,13 +138,7 @@ def download(name: str, tables: Iterable[Table]) -> HTML:
         for row, cells in zip(table.frame.index, table.frame.to_numpy(), strict=True)
         for column, value in zip(table.frame.columns, cells, strict=True)
     ]  # fmt: skip
-    text = pd.DataFrame(lines).to_csv(index=False)
-    coded = base64.b64encode(text.encode()).decode()
-    return HTML(
-        f'<p><a class="download" download="{escape(name)}.csv" '
-        f'href="data:text/csv;charset=utf-8;base64,{coded}">{escape(name)}.csv</a>: '
-        f"{len(lines):,} further numbers of this page, with their intervals.</p>"
-    )
+    return Download(name, pd.DataFrame(lines).to_csv(index=False), len(lines))
 
 
 def _levels(label: object) -> tuple:

@@ -65,7 +65,7 @@ def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
 
 def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
     """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
-    keys = lines["key"] if "key" in lines and not prefix else [""] * len(lines)
+    keys = lines["key"].fillna("") if "key" in lines and not prefix else [""] * len(lines)
     of_lines = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], keys, strict=True)
     return [interval(low, high, key=key) for low, high, key in of_lines]
 
