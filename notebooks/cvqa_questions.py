@@ -340,7 +340,9 @@ for (name, some), method in product(answered.items(), ("base", "SCI5")):
         percent = 100 * mine.right(method).mean(axis=1)
         templates[name, method, kind] = {**dict(zip(SIDES, percent, strict=True)), "n": len(mine)}
 held = {
-    "Percent of a group with an answer": {(name,): line for name, line in shares.T.items()},
+    "Percent of a group with an answer": {
+        (name,): line.to_dict() for name, line in shares.T.items()
+    },
     "Letters; p: chi-square against the key": letters,
     "Puzzles by template": templates,
 }

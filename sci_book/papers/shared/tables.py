@@ -177,7 +177,7 @@ def with_ends(
     return Ends(f"{number(value, decimals)} {interval(low, high, decimals)}", key)
 
 
-def shown(found: Interval, scale: float = 100.0, decimals: int = 2) -> str:
+def shown(found: Interval, scale: Real = 100, decimals: int = 2) -> str:
     """A number with its interval in percent or points, `12.34 [11.00, 13.68]`; of no row a dash."""
     estimate, low, high, *_ = found.times(scale)
     return with_ends(estimate, low, high, decimals, found.key) if found.n else MISSING
@@ -187,6 +187,11 @@ def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     """Rows of `chapters.row` by name as the frame `compare` takes, also of no row."""
     columns = [*COMPARE_COLUMNS, "p alone", "key", *more]
     return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
+
+
+def keys_of(lines: pd.DataFrame) -> list[str]:
+    """The keys of some lines' numbers, "" where one has none."""
+    return ["" if pd.isna(key) else key for key in lines.get("key", [""] * len(lines))]
 
 
 def compare(
@@ -220,7 +225,7 @@ def compare(
     if unknown:
         raise ValueError(f"{sorted(unknown)} are no verdicts; expected one of {VERDICTS}")
     delta = (frame["reproduced"] - frame["paper"]).astype(float)
-    keys = frame["key"] if "key" in frame else [""] * len(frame)
+    keys = keys_of(frame)
     columns = {
         "paper": [number(value, decimals) for value in frame["paper"]],
         ours: [number(value, decimals) for value in frame["reproduced"]],

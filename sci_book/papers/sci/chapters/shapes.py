@@ -15,6 +15,7 @@ from sci_book.papers.shared.tables import (
     INTERVAL,
     Table,
     interval,
+    keys_of,
     shown,
     side_by_side,
 )
@@ -65,7 +66,7 @@ def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
 
 def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
     """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
-    keys = lines["key"].fillna("") if "key" in lines and not prefix else [""] * len(lines)
+    keys = [""] * len(lines) if prefix else keys_of(lines)
     of_lines = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], keys, strict=True)
     return [interval(low, high, key=key) for low, high, key in of_lines]
 
