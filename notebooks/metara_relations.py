@@ -74,7 +74,7 @@ for (dataset, task), relation, model in product(TASKS.items(), RELATIONS, made):
     printed = PRINTED.number("metara_table06", split=relation, dataset=dataset)
     numbers = chapters.row(found, paper=printed if rate == FR else None)
     points.append({"model": model.shown, "task": task, "relation": relation, **numbers})
-points = pd.DataFrame(points, columns=["model", "task", "relation", *tables.COMPARE_COLUMNS])
+points = pd.DataFrame(points, columns=["model", "task", "relation", *tables.COMPARE_COLUMNS, "key"])
 
 # %%
 figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 2.9), sharex=True, sharey=True)
