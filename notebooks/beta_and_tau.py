@@ -36,9 +36,9 @@ import torch
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import temperature_grid
-from sci_book.papers.sci.chapters.shapes import legend_below, less, name_lines, paired
+from sci_book.papers.sci.chapters.shapes import less, name_lines, paired
 from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables
-from sci_book.papers.shared.figures import INK, colour
+from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.metrics import null_outcomes

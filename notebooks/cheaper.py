@@ -31,9 +31,9 @@ from IPython.display import Markdown
 
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import cost, own_rules
-from sci_book.papers.sci.chapters.shapes import differs, legend_below, name_lines
+from sci_book.papers.sci.chapters.shapes import differs, name_lines
 from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
-from sci_book.papers.shared.figures import INK, METHOD_COLOURS, colour
+from sci_book.papers.shared.figures import INK, METHOD_COLOURS, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
 from sci_book.results.statistics import verdict

@@ -37,11 +37,10 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters import components, cost, drbench_tables
-from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.shapley import coalitions
 from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables, timing
 from sci_book.papers.shared import extended as beside
-from sci_book.papers.shared.figures import INK, colour
+from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER, RESULTS
 from sci_book.results.metrics import KINDS, accuracy_table, flips

@@ -27,7 +27,6 @@ from IPython.display import Markdown, display
 from sci_book import load_dataset
 from sci_book.data.catalogue import how_to_load, model_name, settled
 from sci_book.papers.sci.chapters import cost
-from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_book.papers.shared import chapters, figures, parameters, stamp, tables, timing
 from sci_book.pipeline import findings as ledger
@@ -73,7 +72,7 @@ for ax, size in zip(axes, sizes, strict=True):
     timing.draw_ratios(ax, measured["CPU"], (size, image_tokens, 1, 5), levels)
     ax.set_title(f"size of pocket {sizes[size]}")
 axes[0].set_ylabel("time, multiples of the base")
-legend_below(figure, ncols=2)
+figures.legend_below(figure, ncols=2)
 figures.show(
     figure,
     f"Time in multiples of the base on one thread of a processor, {image_tokens} image tokens and "

@@ -144,11 +144,11 @@ def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
 def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
     counts = _counted(lines["verdict"].tolist())
-    named = [
+    failing = [
         f"\n  - {line.what} ({line.place}: {link(line.page)}) **{line.claims.removesuffix('.')}.**"
         for line in lines[lines["verdict"] == "fails"].itertuples()
     ]
-    failed = f" Those that fail:{''.join(named)}" if named else ""
+    failed = f" Those that fail:{''.join(failing)}" if failing else ""
     return f"- **{title_in_index(paper)}**, {len(lines)} claims: {counts}.{failed}"
 
 

@@ -211,6 +211,16 @@ def bars(ax: Axes, place: int, label: str, intervals: Sequence[Interval]) -> np.
     return middles
 
 
+def legend_below(figure: Figure, axes: Iterable[Axes] | None = None, **options) -> None:
+    """One legend below the panels: every label of any panel once."""
+    handles = {}
+    for ax in figure.axes if axes is None else axes:
+        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    if handles:
+        options = {"ncols": len(handles), **options}
+        figure.legend(handles.values(), list(handles), loc="outside lower center", **options)
+
+
 def nothing(ax: Axes, sentence: str) -> None:
     """Write in an empty panel what there is none of."""
     ax.text(0.5, 0.5, fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)

@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.results.stamps import NotRecorded
@@ -179,7 +179,7 @@ def dots(
         axes[i, 0].set_ylabel(one)
         axes[-1, j].set_xlabel(xlabel, fontsize=9)
     axes[0, 0].invert_yaxis()
-    _legend(figure, axes[0, 0])
+    legend_below(figure, axes[0, :1])
     return figure
 
 
@@ -197,8 +197,3 @@ def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
     ax.set_yticks(places, list(part.index))
     ax.tick_params(labelsize=9, labelbottom=True)
     ax.grid(axis="y", visible=False)
-
-
-def _legend(figure: Figure, ax: Axes) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci import dial, dial_predictions
-from sci_book.papers.sci.chapters.shapes import legend_below, points
+from sci_book.papers.sci.chapters.shapes import points
 from sci_book.papers.sci.dial import KNOWN, PARTS
 from sci_book.papers.shared.chapters import overall
-from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, with_ends

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.sci.chapters.shapes import Subjects, legend_below, less, paired
+from sci_book.papers.sci.chapters.shapes import Subjects, less, paired
 from sci_book.papers.shared.chapters import Subject, paper_values, side
-from sci_book.papers.shared.figures import WIDTH, model_colours
+from sci_book.papers.shared.figures import WIDTH, legend_below, model_colours
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed

@@ -15,9 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci import printed
-from sci_book.papers.sci.chapters.shapes import Frames, Subjects, built_with, legend_below, paired
+from sci_book.papers.sci.chapters.shapes import Frames, Subjects, built_with, paired
 from sci_book.papers.shared.chapters import Subject, gain, overall
-from sci_book.papers.shared.figures import WIDTH, colour, nothing
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.results.drbench import split

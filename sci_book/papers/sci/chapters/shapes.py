@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
@@ -110,13 +109,3 @@ def name_lines(ax: Axes, names: Collection[str]) -> None:
     ax.set_yticks(range(len(names)), list(names))
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
-
-
-def legend_below(figure: Figure, axes: Iterable[Axes] | None = None, **options) -> None:
-    """One legend below the panels: every label of any panel once."""
-    handles = {}
-    for ax in figure.axes if axes is None else axes:
-        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    if handles:
-        options = {"ncols": len(handles), **options}
-        figure.legend(handles.values(), list(handles), loc="outside lower center", **options)

@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 
 from sci_book.methods import BASELINES
 from sci_book.papers.sci.chapters import components, drbench_tables
-from sci_book.papers.sci.chapters.shapes import Subjects, differs, legend_below, points
+from sci_book.papers.sci.chapters.shapes import Subjects, differs, points
 from sci_book.papers.shared.chapters import Subject, gain, paper_values
-from sci_book.papers.shared.figures import WIDTH, colour, nothing
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import flips
