@@ -39,6 +39,7 @@ from sci_book.papers.sci.chapters.standard_sets import (
     with_beta,
 )
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
+from sci_book.papers.shared.evidence import title
 from sci_book.pipeline import findings as ledger
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import verdict
@@ -167,8 +168,9 @@ Markdown(unfitting_note(model.label for model in subjects))
 # The claim part by part, and the paper's others on these tables, at β = 0.8:
 
 # %% tags=["hide-input"]
+part = f"{title({'M': 2, 'N': 2, 'beta': BETA})} − base, all"  # as the claim calls it
 printed = {
-    (model.name, f"SCI5 (β 0.8) − base, all{'' if kind == 'Overall' else f', {kind}'}"): gap
+    (model.name, part if kind == "Overall" else f"{part}, {kind}"): gap
     for model, kind in product(subjects, KINDS)
     if not np.isnan(gap := paper_difference(model.label, "SCI5", "base", kind))
 }
