@@ -29,8 +29,8 @@ EXTRAS = {
     ),
     **dict.fromkeys(("datasets", "trl"), "rft"),
     **dict.fromkeys(
-        ("cv2", "fontTools", "joblib", "psutil", "requests", "scipy", "sklearn", "statsmodels",
-         "urllib3"), "eval",
+        ("cv2", "fontTools", "inflect", "joblib", "psutil", "requests", "scipy", "sklearn",
+         "statsmodels", "urllib3"), "eval",
     ),
     "diffusers": "style",
     "ray": "ray",

@@ -1,7 +1,9 @@
 """What tests of the command line share: a checkpoint, data of one's own, a repository apart."""
 
 import multiprocessing
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +33,14 @@ def sci(*arguments):
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
     return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
+
+
+@pytest.fixture(scope="session")
+def real():
+    """The folder of real annotations and photographs."""
+    if "SCI_REAL_DATA" not in os.environ:
+        pytest.skip("SCI_REAL_DATA names no folder of real data")
+    return Path(os.environ["SCI_REAL_DATA"])
 
 
 @pytest.fixture

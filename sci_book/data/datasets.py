@@ -21,6 +21,7 @@ from sci_book.data.manifests import (
     climbs_out,
     read_yaml,
 )
+from sci_book.data.objects import read_objects
 from sci_book.data.reading import read_rows
 from sci_book.data.rows import Dataset, DatasetError, Row, RowError
 from sci_book.files import json_text, named_from
@@ -121,6 +122,7 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
             tuple(row for rows in kept for row in rows),
             {part.name: part.checksums[part.name] for part in parts},
             {part.name: part.sizes[part.name] for part in parts},
+            {name: words for part in parts for name, words in part.objects.items()},
         )
     path = file_of(manifest, name, folder)
     if not path.is_file():
@@ -145,7 +147,15 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
         tuple(rows if limit is None else _whole_groups(rows, limit) or _groups(rows)[0]),
         {manifest.name: checksum},
         {manifest.name: len(rows)},
+        _objects(manifest, base),
     )
+
+
+def _objects(manifest: Manifest, base: Path) -> dict[str, list[str]]:
+    if manifest.objects is None:
+        return {}
+    shipped = resources.MANIFESTS / "objects" / f"{manifest.objects}.yaml"
+    return read_objects(shipped if shipped.is_file() else named_from(base, manifest.objects))
 
 
 def content_checksum(rows: Iterable[Row]) -> str:

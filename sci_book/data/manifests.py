@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from sci_book.data.answers.rules import FREE
 from sci_book.data.rows import DatasetError
 
 MOST_BYTES = 65_536
@@ -29,7 +30,7 @@ MOST_BYTES = 65_536
 
 MOST_LEVELS = 8
 
-QuestionType = Literal["mcq", "yesno", "short", "number", "free"]
+QuestionType = Literal["mcq", "yesno", "short", "number", "free", "description"]
 CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "content": 64}
 
 
@@ -188,7 +189,11 @@ class Manifest(_Strict):
     join            `Join`: where the answers, say, stand in a file of their own
     columns         `Columns`
     answers         what the cells of the answer's column stand for: {"0": no, "1": yes}
-    question_type   mcq, yesno, short, number or free (captions); or `question_types` by a column
+    question_type   mcq, yesno, short, number, free (captions) or description (by what it names);
+                    or `question_types` by a column
+    objects         what descriptions may name: a YAML file of objects, each with the list of its
+                    other names (`objects.Objects`), or a list of this project, `coco` or `pocket`;
+                    by default what the answers list
     pictures        what the image column holds: base64 text, a file's name, or a file's bytes
     picture_folder  where `files` lie
     options_inside  the options stand in the question itself, as "A:16  B:17  C:12"
@@ -226,6 +231,7 @@ class Manifest(_Strict):
     pictures: Literal["base64", "files", "bytes"]
     picture_folder: AnyPath = "."
     options_inside: bool = False
+    objects: AnyPath | None = None
     group: Literal["record", "picture", "circular"] = "record"
     group_prefix: str = ""
     prompt: Annotated[str | dict[str, str], AfterValidator(_template)] = "{question}"
@@ -246,11 +252,13 @@ class Manifest(_Strict):
                 "columns.options (or options_inside) goes with the question type mcq, and mcq "
                 "with them"
             )
-        if self.columns.translation and "free" not in (self.question_type, *types):
+        if self.columns.translation and not {*FREE} & {self.question_type, *types}:
             raise ValueError(
-                "columns.translation goes with the question type free; the other types' prompts "
-                "are translated by their instruction"
+                "columns.translation goes with the question types free and description; the other "
+                "types' prompts are translated by their instruction"
             )
+        if self.objects and "description" not in (self.question_type, *types):
+            raise ValueError("objects goes with the question type description")
         if self.pictures == "bytes" and self.format != "parquet":
             raise ValueError(
                 f"pictures: bytes needs format: parquet, and this is {self.format}; expected "

@@ -10,6 +10,7 @@ import hashlib
 import re
 from functools import cache
 
+from sci_book.data.answers.rules import FREE
 from sci_book.data.rows import Row
 from sci_book.files import read_yaml
 from sci_book.resources import MANIFESTS
@@ -37,7 +38,7 @@ def build_prompt(row: Row, family: str) -> str:
         )
     # A number's question says itself how it is answered, as a yes/no question does; a free one is
     # put as it stands.
-    kind = "yesno" if row.question_type in ("number", "free") else row.question_type
+    kind = "yesno" if row.question_type in ("number", *FREE) else row.question_type
     template = templates["families"][own][kind]
     hint = template["hint"].format(hint=row.hint) if row.hint and "hint" in template else ""
     options = "".join(f"{letter}. {text}\n" for letter, text in row.options.items())

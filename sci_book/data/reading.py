@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_book.data.answers import numerals
-from sci_book.data.answers.rules import canonical_truth
+from sci_book.data.answers.rules import FREE, canonical_truth
 from sci_book.data.cells import Place, cell_text, nth, nth_cell, row_problem
 from sci_book.data.manifests import Manifest
 from sci_book.data.row_pictures import Pictures
@@ -155,7 +155,7 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
                 refuse("options", f"{cell[:80]!r} is no list of options; expected one as {how}")
             refuse("options", f"{count} options came; expected 2 to {MOST_OPTIONS}, A to Z")
     cell = record[nth(columns.answer, place.part)]
-    if isinstance(cell, list) and kind == "free" and all(isinstance(each, str) for each in cell):
+    if isinstance(cell, list) and kind in FREE and all(isinstance(each, str) for each in cell):
         cell = ", ".join(cell)  # the things in a picture, say
     said = words(cell, "answer")
     if manifest.answers is not None:
@@ -170,7 +170,7 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
         column = getattr(columns, field)
         texts[field] = words(record[column], field) if column else ""
     texts["group"] = "/".join(words(record[column], "group") for column in columns.group or ())
-    if columns.translation and kind == "free":
+    if columns.translation and kind in FREE:
         cell = nth_cell(columns, columns.translation, record, place)
         texts["translation"] = words(cell, "translation")
     rewrites: tuple[str, ...] = ()
@@ -307,7 +307,7 @@ def _expected(kind: str, said: str, answer: str, options: Mapping[str, str]) -> 
     """What an answer should be, where it is not; else ""."""
     if kind == "number":
         good, expected = answer != "" and _is_bare_number(said), "a number and nothing else"
-    elif kind in ("short", "free"):
+    elif kind in ("short", *FREE):
         good, expected = bool(answer), "a word or a few"
     else:
         allowed = list(options) if kind == "mcq" else ["yes", "no"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sci_book.data.answers.rules import FREE
 from sci_book.data.rows import Row
 from sci_core.counterfactuals import (
     DUMMIES,
@@ -57,14 +58,14 @@ def check_rounds(rounds: Sequence[str]) -> None:
 def _reworded(row: Row, prompt: str, name: str) -> str:
     if row.rewrites:
         return _own(row, prompt, name)
-    if row.question_type != "free" and holds_instruction(prompt):
+    if row.question_type not in FREE and holds_instruction(prompt):
         return rewrite(prompt, name)
     return prefix_rewrite(prompt, name, row.translation)
 
 
 def by_prefix(row: Row, prompt: str) -> bool:
     """Whether the rule `prefix` rewords a row, for want of something better."""
-    if row.question_type == "free":
+    if row.question_type in FREE:
         return not (row.rewrites or row.translation)
     return not (row.rewrites or holds_instruction(prompt))
 

@@ -7,7 +7,7 @@ with one *row* is kept in it and raised as a `RowError` when the row is used.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -123,12 +123,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows of one data set or of several; `checksums` and `sizes` (all rows) by data set."""
+    """Rows of one data set or of several; `checksums` and `sizes` (all rows) by data set.
+
+    `objects` are those that its descriptions may name, where it lists them (`objects.Objects`).
+    """
 
     name: str
     rows: tuple[Row, ...]
     checksums: Mapping[str, str]
     sizes: Mapping[str, int]
+    objects: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)

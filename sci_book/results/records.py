@@ -42,6 +42,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sci_book.data.answers.rules import FREE
 from sci_book.files import json_text, write_whole
 from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
@@ -244,7 +245,7 @@ class Records:
 def new_tokens(stamp: Mapping[str, Any], question_type: str) -> int:
     """The most new tokens of an answer; free answers may have a limit of their own."""
     limit = stamp["max_new_tokens"]
-    return stamp.get("max_new_tokens_free", limit) if question_type == "free" else limit
+    return stamp.get("max_new_tokens_free", limit) if question_type in FREE else limit
 
 
 def build_table(rows: Iterable[Mapping[str, Any]], policies: Sequence[str]) -> pa.Table:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sci_book.results import chair
+from sci_book.results.chair import Chair
 from sci_book.results.records import Records
 
 MOST_COLUMNS = 6
@@ -36,6 +38,7 @@ class Score:
     left_out     rows that a round of the method cannot ask, since they cannot be reworded
     categories   `Share` by category, in the order of the data
     base         the base on the same rows, where it has more of its own; and by category
+    described    `chair` of the rows that are descriptions, which are neither right nor wrong
     """
 
     method: str
@@ -48,9 +51,11 @@ class Score:
     categories: Mapping[str, Share] = field(default_factory=dict)
     base: Share | None = None
     base_categories: Mapping[str, Share] = field(default_factory=dict)
+    described: Chair | None = None
 
     def __str__(self) -> str:
-        sentence = f"{Share(self.right, self.rows)} right of {self.rows:,}"
+        parts = [f"{Share(self.right, self.rows)} right of {self.rows:,}"] if self.rows else []
+        sentence = "; ".join([*parts, *([str(self.described)] if self.described else [])])
         if self.base:
             sentence += f" (the base on these rows:{self.base})"
         if self.unknown:
@@ -103,6 +108,9 @@ class Summary:
     def as_json(self) -> dict[str, Any]:
         """The same for programs: plain numbers, all categories."""
         scores = [asdict(score) for score in self.scores]
+        for fields, score in zip(scores, self.scores, strict=True):
+            if fields.pop("described"):
+                fields["description"] = score.described.as_json()
         methods = {score.pop("method"): score for score in scores}
         return {
             "rows": self.rows,
@@ -149,8 +157,10 @@ def split_sentence(count: int, rows: int) -> str:
 
 
 def _score(records: Records, name: str) -> Score:
-    answered, correct, cut = records.answered(name), records.correct(name), records.cut(name)
-    fewer = bool((records.answered("base") & ~answered).any())
+    described = chair.answered(records, name)
+    answered, correct = records.answered(name) & ~described, records.correct(name)
+    fewer = bool((records.answered("base") & records.left_out(name)).any())
+    cut = records.cut(name)
     base = records.correct("base")
     return Score(
         name,
@@ -163,6 +173,7 @@ def _score(records: Records, name: str) -> Score:
         _by_category(records, correct, answered),
         _share(base, answered) if fewer else None,
         _by_category(records, base, answered) if fewer else {},
+        chair.chair(records, name) if described.any() else None,
     )
 
 

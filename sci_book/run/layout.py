@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from sci_book.data.answers.rules import rules_stamp
+from sci_book.data.answers.rules import FREE, rules_stamp
 from sci_book.data.catalogue import model_name
 from sci_book.data.datasets import Dataset, DatasetError, Row, RowError
 from sci_book.data.pictures import size_in_header
@@ -138,7 +138,7 @@ def make_plan(
         )
     model.generation.warn_of_others(model.name)
     types = {row.question_type for row in dataset}
-    free = not max_new_tokens and "free" in types
+    free = not max_new_tokens and bool(types & {*FREE})
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     all_rounds = _all_rounds(rounds, chosen)
     resized = noise in ("wrap", "clamp") and _resizes(model, dataset)
@@ -169,6 +169,7 @@ def make_plan(
         **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
         **({"reworded by prefix": prefixed} if prefixed else {}),
         **({"dummies": "of resized pictures"} if resized else {}),
+        **({"objects": dict(dataset.objects)} if dataset.objects else {}),
         **rules_stamp(types),
     }
     blocks = _blocks(dataset, model, batch_size, sizes)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from sci_book.data.answers.rules import parse
+from sci_book.data.answers.rules import FREE, parse
 from sci_book.data.datasets import Row, RowError
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
@@ -214,7 +214,7 @@ def _decode(
         # The first token settles a letter or a yes; words need every step. Answers alone
         # need no more than their own rounds, wherever they part.
         record_all=[
-            complete and rows[place].question_type in ("short", "free") and plan.record == "logits"
+            complete and rows[place].question_type in ("short", *FREE) and plan.record == "logits"
             for place in places
         ],
         noise=plan.noise,

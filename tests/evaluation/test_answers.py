@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sci_book.data.answers import numerals
 from sci_book.data.answers import rules as answers
-from sci_book.data.answers.rules import RULES
+from sci_book.data.answers.rules import FREE, RULES
 from tests.soak import TIMES
 
 CASES = yaml.safe_load(Path(__file__).with_name("answer_readings.yaml").read_text(encoding="utf-8"))
@@ -290,7 +290,9 @@ def test_raw_prefix_is_the_references_comparison():
 
 
 def test_an_unknown_question_type_is_named():
-    with pytest.raises(ValueError, match=r"'essay'.*mcq, yesno, number, short or free"):
+    with pytest.raises(
+        ValueError, match=r"'essay'.*mcq, yesno, number, short, free or description"
+    ):
         answers.parse("essay", "x")
 
 
@@ -425,7 +427,7 @@ def test_blanks_around_an_answer_change_nothing(rule, text, options, before, aft
 
 
 # A free text is its own answer, case and all.
-@pytest.mark.parametrize("rule", [each for each in OTHER_RULES if each.name != "free"], ids=str)
+@pytest.mark.parametrize("rule", [each for each in OTHER_RULES if each.name not in FREE], ids=str)
 @given(text=st.lists(WORDS, max_size=6).map(" ".join))
 def test_case_changes_nothing(rule, text):
     assert rule.read(text.upper(), {}) == rule.read(text.lower(), {})
@@ -492,6 +494,7 @@ DIGESTS = {
     "number 4": "c53822951a50",
     "short 4": "0759f05071d5",
     "free 1": "b7a0c6afd873",
+    "description 1": "b7a0c6afd873",
     "vlmevalkit_letter 0.0.20": "50523c228e8d",
     "vlmevalkit_letter_anywhere 0.0.18": "4d7c53091ca1",
     "vlmevalkit_letter_verbose 2026.06": "b9bdaacd8398",
@@ -516,7 +519,7 @@ def test_a_rule_that_reads_differently_has_another_version():
 
 def test_rules_are_found_by_name_and_by_question_type():
     assert all(RULES[name].name == name for name in RULES)
-    for question_type in ("mcq", "yesno", "number", "short", "free"):
+    for question_type in ("mcq", "yesno", "number", "short", *FREE):
         assert answers.rule_of(question_type).question_type == question_type
     assert answers.parse("number", "three") == "3"
     assert answers.parse("mcq", "B", OPTIONS) == "B" and answers.parse("mcq", "B") is None

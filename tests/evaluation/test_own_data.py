@@ -93,7 +93,7 @@ def test_the_page_names_every_key():
         ({"columns": {**formats.MME_COLUMNS, "answer": ["a", "b"], "image": ["a", "b", "c"]}},
          "columns: question, answer and image name different numbers of columns"),
         ({"columns": {**formats.MME_COLUMNS, "translation": "question"}},
-         "columns.translation goes with the question type free"),
+         "columns.translation goes with the question types free and description"),
         ({"columns": {**formats.MME_COLUMNS, "translation": ["a", "b"]}, "question_type": "free"},
          "columns: translation needs as many columns as question"),
         ({"columns": {**formats.MME_COLUMNS, "index": False}}, "columns.index is False; input"),

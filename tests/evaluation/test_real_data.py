@@ -10,7 +10,6 @@ import os
 import shutil
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -26,11 +25,6 @@ pytestmark = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real data"
 )
 POPE = ("pope_random", "pope_popular", "pope_adversarial")
-
-
-@pytest.fixture(scope="module")
-def real():
-    return Path(os.environ["SCI_REAL_DATA"])
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +121,10 @@ def test_amber(world, real):
         for each in json.loads((real / "amber" / "annotations.json").read_text("utf-8"))
     }
     assert len(rows) == len(truths) == 15_220 and len({row.group for row in rows}) == 1004
-    assert Counter(row.question_type for row in rows) == {"yesno": 14_216, "free": 1004}
+    assert Counter(row.question_type for row in rows) == {"yesno": 14_216, "description": 1004}
     for row in rows:
         truth = truths[row.index]["truth"]
-        assert row.answer == (", ".join(truth) if row.question_type == "free" else truth)
+        assert row.answer == (", ".join(truth) if row.question_type == "description" else truth)
         assert row.category == truths[row.index]["type"]
         asked = row.question.endswith(" Please answer yes or no.")
         assert asked == (row.question_type == "yesno")

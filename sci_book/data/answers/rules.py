@@ -144,6 +144,7 @@ RULES: dict[str, Rule] = {
         Rule("number", "4", "number", lambda text, options: number(text)),
         Rule("short", "4", "short", lambda text, options: short(text)),
         Rule("free", "1", "free", lambda text, options: text.strip() or None),
+        Rule("description", "1", "description", lambda text, options: text.strip() or None),
         # Their versions are the toolkit's releases with which they were found to agree; the third
         # edition, by its month, for it was in the repository (commit a67ace50) before a release.
         Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
@@ -151,7 +152,9 @@ RULES: dict[str, Rule] = {
         Rule("vlmevalkit_letter_verbose", "2026.06", "mcq", vlmevalkit_letter_verbose),
     )
 }
-_PARSING = ("letter", "yes_no", "number", "short", "free")
+_PARSING = ("letter", "yes_no", "number", "short", "free", "description")
+FREE = ("free", "description")
+"""The question types whose answer is kept as it stands, and whose prompt has no instruction."""
 _BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
 
 
@@ -192,7 +195,7 @@ def canonical_truth(question_type: str, answer: str) -> str:
         return answer.strip().casefold()
     if question_type == "number":
         return number(answer) or ""
-    if question_type == "free":
+    if question_type in FREE:
         return answer.strip()
     return short(answer) or ""
 

@@ -9,20 +9,23 @@ from sci_book.pocket.lock import one_at_a_time
 
 DATA = resources.DATA / "pocket"
 SET = "pocket"
+DESCRIBED = "pocket_descriptions"
 
 
 def draw(say: Callable[[str], None] = print) -> None:
-    """Draw those of the six twins that are missing, and check all by their manifests."""
+    """Draw what is missing of the twins and the descriptions, and check all by their manifests."""
     draw_missing(say)
     load_dataset(SET)
+    load_dataset(DESCRIBED)
 
 
 def draw_missing(say: Callable[[str], None] = print) -> None:
-    """Draw those of the six twins that are missing; `load_dataset` checks what it loads."""
-    from sci_book.pocket import twins
+    """Draw what is missing of the twins and the descriptions."""
+    from sci_book.pocket import descriptions, twins
 
     with one_at_a_time(DATA):
         twins.make(DATA, say)
+        descriptions.write(DATA)
 
 
 def _tested() -> Tested:
