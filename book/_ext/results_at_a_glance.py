@@ -30,8 +30,10 @@ class ResultsAtAGlance(SphinxDirective):
         if not (words and figures):  # the chapter failed, as its own page says
             return []
         glance = nodes.container(classes=["results-at-a-glance"])
-        # A link there is to a page beside the chapter.
+        # A link there is to a page beside the chapter, or to a section of one by its target's name.
         said = re.sub(r"\]\((\w+)\.html\)", r"](../notebooks/\1.ipynb)", words[0])
+        section = re.compile(r"\]\(\w+\.html#([\w-]+)\)")
+        said = section.sub(lambda link: f"](#{link[1].replace('-', '_')})", said)
         self.state.nested_parse(StringList(said.splitlines(), str(chapter)), 0, glance)
         return [nodes.raw("", figures[0], format="html"), glance]
 

@@ -128,6 +128,26 @@ def test_a_book_without_a_chapter_has_no_dead_link_and_builds_with_warnings_as_e
     nbformat.validate(nbformat.read(folder / "notebooks" / "kept.ipynb", as_version=4))
 
 
+@pytest.mark.parametrize("link", ["kept.html", "kept.html#an-old-name", "kept.html#later"])
+def test_what_the_front_page_quotes_of_a_chapter_keeps_its_links(repository, link):
+    root, folder = repository
+    source = "# %% [markdown]\n# # Kept\n#\n# (an_old_name)=\n# ## A\n#\n# (later)=\n# ## B\n"
+    write_notebook(jupytext.reads(source, "py:percent"), folder / "notebooks" / "kept.ipynb")
+    said = {"text/markdown": f"- Not comparable: [why]({link})", "text/html": "<figure></figure>"}
+    cell = nbformat.v4.new_code_cell(
+        outputs=[nbformat.v4.new_output("display_data", data=said)], execution_count=1
+    )
+    chapter = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Results"), cell])
+    write_notebook(chapter, folder / "notebooks" / "results.ipynb")
+    contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    contents["parts"][0]["chapters"].append({"file": "notebooks/results"})
+    (root / "_toc.yml").write_text(yaml.safe_dump(contents))
+    (root / "notebooks" / "results.py").write_text("# %% [markdown]\n# # Results\n")
+    lay_out(folder, root, ["kept", "results"], "A run", EXPLORER)
+    built = build_book(folder).parent / "book" / "introduction.html"
+    assert f'href="../notebooks/{link}"' in built.read_text("utf-8")
+
+
 def test_sections_of_a_page_that_is_left_out_stand_in_its_place():
     entries = [{"file": "a", "sections": [{"file": "b"}, {"file": "c"}]}, {"file": "d"}]
     assert _without(entries, {"a"}) == [{"file": "b"}, {"file": "c"}, {"file": "d"}]
