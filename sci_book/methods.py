@@ -40,6 +40,18 @@ _METHODS = {
     "SCI7": Row("SCI7", "#9c2f0b", "Three rewordings and three dummy pictures.", True),
     "SCI5-lite": Row("SCI5-lite", "#b7791f", "SCI5 with its noise on a smaller picture; ours."),
 }
+# Controls in greens and greys: what a gain is measured against.
+_CONTROLS = {
+    "runner-up": Row("second choice", "#9ca3af", "The base's second choice of an answer."),
+    "uniform other": Row("another answer", "#d1d5db", "Any other option, by lot."),
+    "vote(2)": Row("vote of 3", "#65a30d", "What most of the original, V1 and V2 answer."),
+    "vote(3)": Row("vote of 4", "#3f6212", "What most of the original, V1, V2 and V3 answer."),
+    "shift": Row("shifted yes", "#0d9488", "The base, with a constant added to yes."),
+    "sampled": Row("sampled", "#a8a29e", "A draw from the base at temperature 1."),
+    "sampled, plausible": Row(
+        "sampled, constrained", "#78716c", "A draw among the tokens that the constraint leaves."
+    ),
+}
 # The original in black, rewordings in blues, counterfactual images in purples.
 ROUNDS = {
     "original": Row("original", "#111827", "The question and the picture as they are."),
@@ -54,7 +66,7 @@ ROUNDS = {
 
 def colour(name: str) -> str:
     """The colour of a method or a round; one without a row has its own, which its name gives."""
-    known = _METHODS.get(name) or ROUNDS.get(name)
+    known = _METHODS.get(name) or ROUNDS.get(name) or _CONTROLS.get(name)
     if known is not None:
         return known.colour
     digest = hashlib.sha256(name.encode()).digest()

@@ -126,6 +126,10 @@ class Replay:
         answer, _, _ = self._follow(slots, np.zeros(len(slots), dtype=bool))
         return np.where(self.root >= 0, (answer == self.truth).astype(float), np.nan)
 
+    def says(self, answer: str) -> np.ndarray:
+        """Whether a kept token ends in this answer, `[nodes, kept]`."""
+        return self.answer == self._places.get(answer, -1)
+
     def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
         names = self._records.rounds

@@ -22,6 +22,7 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, number, plain
 from sci_book.resources import PAPER
 from sci_book.results import places
+from sci_book.results.controls import OUTCOMES
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.metrics import NULLS, null_outcomes
 from sci_book.results.records import Records, RecordsError, read_records
@@ -161,8 +162,10 @@ class Subject:
     def right(self, method: Method | str) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
 
-        The method as in `answers`, or one of `metrics.null_outcomes` by its name.
+        The method as in `answers`, or one of `metrics.null_outcomes` or `controls` by its name.
         """
+        if method in OUTCOMES and method not in self._right:
+            self._right[method] = OUTCOMES[method](self)
         if method in NULLS and method not in self._right:
             self._right.update(null_outcomes(self.records))
         if method not in self._right:
