@@ -232,8 +232,10 @@ Markdown(registration.unregistered())
 # Two of them were entered after the fact: the code that judges was changed in one commit with the
 # results that it decides on.
 
-# %%
-registration.amendments_table().fold()
+# %% tags=["hide-input"]
+Markdown(
+    f"<details><summary>Every amendment</summary>\n\n{registration.amendments()}\n\n</details>"
+)
 
 # %% [markdown]
 # ### What was mended before

@@ -20,7 +20,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.files import json_text, read_yaml
 from sci_book.papers.shared.pages import link, places
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
+from sci_book.papers.shared.tables import MISSING, Table, recorded
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import load_claims
 from sci_book.resources import PAPER
@@ -117,12 +117,12 @@ def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
             "began from": subject["began"],
             "commit": subject["commit"][:7],
             "conditions": judged["fit"],
-            "base − paper’s, points": with_ends(
-                *(level[end] for end in ("estimate", "low", "high")), decimals=1
+            "base − paper’s, points": recorded(
+                *(level[end] for end in ("estimate", "low", "high")), 1,
+                at=f"pilots/{subject['training']}, as-the-paper",
             ),
-        }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-subjects", frame, "Trainings by the registered recipe")
+        }  # fmt: skip
+    return Table("prose-subjects", _text(lines), "Trainings by the registered recipe")
 
 
 def unregistered() -> str:
@@ -162,13 +162,13 @@ def files_table(folder: Path = PAPER) -> Table:
     return Table("registered", pd.DataFrame.from_dict(lines, orient="index"), "Registered files")
 
 
-def amendments_table(folder: Path = PAPER) -> Table:
-    """Every amendment: its file, day, commit and reason."""
-    none = {"date": MISSING, "commit": "", "file": "none", "reason": MISSING}
-    frame = pd.DataFrame(load_amendments(folder) or [none], columns=list(none)).astype(str)
-    when = (frame["date"] + " " + frame["commit"].str[:7]).str.strip()
-    table = pd.DataFrame({"day and commit": when, "reason": frame["reason"]})
-    return Table("prose-amendments", table.set_index(frame["file"]), "Amendments")
+def amendments(folder: Path = PAPER) -> str:
+    """Every amendment: its file, day, commit and reason, as it was entered, in Markdown."""
+    return "\n".join(
+        f"- **{entry['file']}**, {entry['date']}, `{entry['commit'][:7]}`: "
+        f"{' '.join(entry['reason'].split())}"
+        for entry in load_amendments(folder)
+    )
 
 
 def mended_table(results: str | Path) -> Table:
@@ -181,14 +181,12 @@ def mended_table(results: str | Path) -> Table:
     known = json.loads((located(results) / "ledger" / "mended.json").read_text(encoding="utf-8"))
     lines = {
         f"{row['id']}, {model_entry(row['model'])['title']}": {
-            "before": _verdict(row["before"]),
-            "after": _verdict(row["after"]),
+            **{side: _verdict(row, side) for side in ("before", "after")},
             "reason": " ".join(reasons[row["id"]].split()),
         }
         for row in known["rows"]
     }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-mended", frame, "Changed predicates, before and after")
+    return Table("prose-mended", _text(lines), "Changed predicates, before and after")
 
 
 def own_numbers_table() -> Table:
@@ -216,11 +214,16 @@ def _pilot(results: str | Path, subject: Mapping[str, Any]) -> Path:
     return located(results) / "pilots" / f"{subject['training']}.json"
 
 
-def _verdict(side: Mapping[str, Any] | None) -> str:
+def _text(lines: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    return pd.DataFrame(list(lines.values()), list(lines), dtype=object)  # str drops the keys
+
+
+def _verdict(row: Mapping[str, Any], when: str) -> str:
+    side = row[when]
     if side is None:
         return "new"
     word = side["verdict"] + (", not counted" if side.get("by_construction") else "")
     if side["found"] is None:
         return word
-    middle, low, high, _ = side["found"]
-    return f"{word}: {number(middle, 3)} {interval(low, high, 3)}"
+    at = f"ledger/mended, {row['id']}, {row['model']}, {when}"
+    return recorded(*side["found"][:3], 3, at=at, head=f"{word}: ")
