@@ -12,7 +12,7 @@ import yaml
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci import dial_predictions
-from sci_book.papers.sci.chapters import cross_model, held_out
+from sci_book.papers.sci.chapters import cross_model
 from sci_book.papers.shared import chapters, gate, pages
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.intervals import ordered_pairs
@@ -112,8 +112,7 @@ def test_the_amendments_of_code_decide_what_they_say():
         longer = extended(subject, FROZEN_RECORDS / "extended")
         as_before = replace(longer, ordinary=None)
         assert as_before.unmet["rewording"] == "undecided" and not as_before.fit
-        assert held_out.verdict({"m": held_out.gains(as_before)}) == "not comparable"
-        assert held_out.verdict({"m": held_out.gains(longer)}) != "not comparable"
+        assert longer.fit
 
 
 def pilot(name):
@@ -232,7 +231,9 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
     amend(folder, "[]", "[1]")  # starts from a file that had gone
     assert "starts from another file" in registration.departures(folder)[0]
     told = registration.amendments(folder).splitlines()
-    assert len(told) == 2 and all(line.endswith(", 2026-11-24, `0000000`: because") for line in told)
+    assert len(told) == 2 and all(
+        line.endswith(", 2026-11-24, `0000000`: because") for line in told
+    )
     assert registration.files_table(folder).frame["amendments"].tolist() == ["2"]
     assert json.dumps(registration.as_values(folder))
 
