@@ -231,9 +231,9 @@ if longer:
              for name, built in product(("base", "VCD"), (OWN, OTHER))}  # fmt: skip
     figures.show(
         draw(held[held["built"] != ALL], "part", marks),
-        "SCI5’s gain on subsets built with the rounds that it reads, and on those built with as"
-        " many other rounds. Where the two marks agree, the gain does not come from choosing "
-        "rows by the rounds that decode.",
+        "SCI5’s gain on subsets built with the rounds that it reads, and on those built with "
+        f"{OTHER}. Where the two marks agree, the gain does not come from choosing rows by the "
+        "rounds that decode.",
         alt="A panel a model, lines for B, S∖B and BS: SCI5’s gain over base and over VCD in "
         "points with intervals, full marks for subsets built with SCI5’s own rounds, open "
         "marks for those built with others.",

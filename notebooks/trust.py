@@ -26,13 +26,18 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
+from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
+from sci_book.files import read_yaml
 from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.shared import chapters, figures, frame, gate, stamp, tables
 from sci_book.papers.shared.extended import extended as read_extended
 from sci_book.papers.shared.figures import INK, SEED_COLOURS, WIDTH
-from sci_book.papers.shared.pages import named
+from sci_book.papers.shared.pages import link, named, places
 from sci_book.pipeline import registration
+from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.printed import in_words
+from sci_book.resources import PAPER
 from sci_book.run import conditions
 from sci_core.counterfactuals import counterfactual_image
 from sci_core.engine.questions import Noise
@@ -146,7 +151,8 @@ if others := " and ".join(sorted({f"`{noise_of(each)}`" for each in trainings} -
     answer += [f"\nNoisy pictures of these records were made by {others}, not by the default "
                f"`{default}`; what a model reads of either stands under [three ways to make a "
                "noisy picture](#three-ways-to-make-a-noisy-picture)."]  # fmt: skip
-answer += [f"\n**Verdict, {named('registration')}: {registration.verdict()}.** "
+kept = "fails" if registration.departures() else "holds"
+answer += [f"\n**Verdict, {named('registration')}: {kept}.** "
            f"{registration.sentence()}"]  # fmt: skip
 Markdown("\n".join(answer))
 
@@ -285,7 +291,14 @@ frame.table(
 # trainings from random weights with seeds 1 and 2.
 
 # %%
-registration.files_table()
+known, changes = registration.load_registration(), registration.load_amendments()
+lines = {
+    name: {"SHA-256 when registered": f"{digest[:32]}…",
+           "amendments": str(sum(change["file"] == name for change in changes))}
+    for name, digest in known["files"].items()
+}  # fmt: skip
+lines = pd.DataFrame.from_dict(lines, orient="index")
+tables.plain(lines, name="registered", caption="Registered files")
 
 # %% [markdown]
 # `sha256sum` of a file in `data_manifests/paper` prints the same number, as long as the file was
@@ -297,7 +310,8 @@ registration.files_table()
 # The registration said:
 
 # %% tags=["hide-input"]
-Markdown(registration.planned())
+quoted = (f"> **{key.capitalize()}.** “{known[key].strip()}”" for key in ("subjects", "world"))
+Markdown("\n>\n".join(quoted))
 
 # %% [markdown]
 # The world was drawn so (`d2a3a19`). The subjects came about otherwise:
@@ -332,7 +346,21 @@ Markdown(registration.planned())
 #   once. What her rewordings cost stands on the page of {doc}`Table 3 <table03_cross_model>`.
 
 # %%
-registration.subjects_table(results)
+lines, pilots = {}, stamp.located(results) / "pilots"
+came_about = read_yaml(PAPER / registration.SUBJECTS)
+for subject in came_about:
+    training = subject["training"]
+    found = json.loads((pilots / f"{training}.json").read_text(encoding="utf-8"))
+    (level,) = (line for line in found["conditions"] if line["id"] == "as-the-paper")
+    ends = (level[end] for end in ("estimate", "low", "high"))
+    lines[subject["title"]] = {
+        "began from": subject["began"],
+        "commit": subject["commit"][:7],
+        "conditions": found["fit"],
+        "base − paper’s, points": tables.recorded(*ends, 1, at=f"pilots/{training}, as-the-paper"),
+    }
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 
 # %% [markdown]
 # *Commit* is where the training lies, or what was found of it; *conditions*, whether it meets all
@@ -360,7 +388,11 @@ tables.plain(ended, name="trainings", caption="Accuracy of each input alone, %, 
 # Two pages wrote down what they claim before their results:
 
 # %% tags=["hide-input"]
-Markdown(registration.beside())
+told = []
+for name, page in registration.BESIDE.items():
+    planned = registration.load_registration(registered=name)["subjects"].strip()
+    told.append(f"- {link(page)}. {registration.sentence(registered=name)} {planned}")
+Markdown("\n".join(told))
 
 # %% [markdown]
 # What these pages claim stands in no registered file under their name. It was written when results
@@ -368,19 +400,25 @@ Markdown(registration.beside())
 # Table 2, the scoreboard and the ablation judge registered claims, and the conditions are
 # registered; how these pages sum up is not.)
 
-# %% tags=["hide-input"]
-Markdown(registration.unregistered())
+# %%
+leading = {claim.page for claim in load_claims(own=True) if claim.leads}
+claiming = {name for name, place in places().items() if "**Claim.**" in place.text}
+beside = {*leading, *registration.BESIDE.values(), "registration"}
+Markdown(", ".join(map(link, sorted(claiming - beside))))
 
 # %% [markdown]
 # ### Amendments
 #
-# Two of them were entered after the fact: the code that judges was changed in one commit with the
-# results that it decides on.
+# Where the code that reads a file was changed, this was entered after the fact, with the results at
+# hand that it decides on.
 
-# %% tags=["hide-input"]
-Markdown(
-    f"<details><summary>Every amendment</summary>\n\n{registration.amendments()}\n\n</details>"
+# %%
+told = "\n".join(
+    f"- **{change['file']}**, {change['date']}, `{change['commit'][:7]}`: "
+    f"{' '.join(change['reason'].split())}"
+    for change in changes
 )
+Markdown(f"<details><summary>Every amendment</summary>\n\n{told}\n\n</details>")
 
 # %% [markdown]
 # ### What was mended before
@@ -389,7 +427,28 @@ Markdown(
 # the models of that day, conditions aside: so a reader sees which change moved a verdict.
 
 # %%
-registration.mended_table(results).fold()
+ledger = stamp.located(results) / "ledger" / "mended.json"
+reasons = {each["id"]: each["reason"] for each in read_yaml(PAPER / registration.MENDED)}
+
+
+def verdict_then(row, when):
+    side = row[when]
+    if side is None:
+        return "new"
+    word = side["verdict"] + (", not counted" if side.get("by_construction") else "")
+    if side["found"] is None:
+        return word
+    at = f"ledger/mended, {row['id']}, {row['model']}, {when}"
+    return tables.recorded(*side["found"][:3], 3, at=at, head=f"{word}: ")
+
+
+lines = {}
+for row in json.loads(ledger.read_text(encoding="utf-8"))["rows"]:
+    reason = " ".join(reasons[row["id"]].split())
+    verdicts = {when: verdict_then(row, when) for when in ("before", "after")}
+    lines[f"{row['id']}, {model_entry(row['model'])['title']}"] = {**verdicts, "reason": reason}
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+tables.Table("prose-mended", lines, "Changed predicates, before and after").fold()
 
 # %% [markdown]
 # ### The paper's own numbers, by the same tests
@@ -399,7 +458,14 @@ registration.mended_table(results).fold()
 # ({doc}`verdicts`). No interval is at hand there: a number is on the claimed side or not.
 
 # %%
-registration.own_numbers_table().fold()
+lines = {}
+for claim in load_claims():
+    if (word := in_words(claim)) not in ("holds", tables.MISSING):
+        tested = claim.means.replace("`", "")
+        lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word, "tested": tested}
+lines = pd.DataFrame.from_dict(lines, orient="index")
+caption = "Predicates that the paper's own numbers do not meet"
+tables.Table("prose-own-numbers", lines, caption).fold()
 
 # %% [markdown]
 # ## Reading and deviations
@@ -450,12 +516,15 @@ on_test = on_test.assign(
 )
 on_test = frame.table(on_test, ("title",), (), name="conditions, test rows", caption="",
                       show=("allowed", "here", "n"))  # fmt: skip
-inputs, sizes = in_file(inputs, "inputs alone, %"), in_file(frame.measured(sizes()), "subsets, %")
-tables.download("trust", [inputs, on_test, sizes])
+alone_too = in_file(inputs, "inputs alone, %")
+tables.download("trust", [alone_too, on_test, in_file(frame.measured(sizes()), "subsets, %")])
 
 # %% tags=["hide-input"]
 read = [replace(each, name=f"{each.name} seed {each.seed}") for each in trainings]
-chapters.stamp_of(read, registration.files(results))
+files = [*known["files"], registration.REGISTRATION, registration.AMENDMENTS, registration.MENDED]
+files = [PAPER / name for name in (*files, registration.SUBJECTS, *registration.BESIDE)]
+files += [ledger, *(pilots / f"{subject['training']}.json" for subject in came_about)]
+chapters.stamp_of(read, [*files, *sorted(pilots.parent.glob("trainings/*.json"))])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)
