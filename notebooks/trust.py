@@ -105,7 +105,7 @@ sister = judged["against"] == "nothing"
 judged["line"] = judged["line"].mask(sister, "small sister, " + judged["group"])
 
 
-# %% tags=["hide-input"]
+# %%
 def lacking(part):
     """What one training lacks, by the rows that decide."""
     inside = part["against"].isin(("original", "black"))

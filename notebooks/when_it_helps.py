@@ -110,6 +110,13 @@ for label in printed.labels():
 own = frame.measured(gained([each for each in subjects if not each.shown.startswith("pocket ")]))
 
 
+def lacks(training):
+    """The conditions that a training was judged on and does not meet, in words."""
+    states = training.unmet.items()
+    return ", ".join(f"{name} {state}" for name, state in states
+                     if state in ("not met", "undecided"))  # fmt: skip
+
+
 def within(share, gap):
     found = predicted(share)
     return tables.MISSING if not found.n else "yes" if found.low <= gap <= found.high else "no"
@@ -141,13 +148,6 @@ Markdown(of_dial())
 
 
 # %% tags=["hide-input"]
-def lacks(training):
-    """The conditions that a training was judged on and does not meet, in words."""
-    states = training.unmet.items()
-    return ", ".join(f"{name} {state}" for name, state in states
-                     if state in ("not met", "undecided"))  # fmt: skip
-
-
 def of_prediction():
     """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
     if len(known) < 2:
