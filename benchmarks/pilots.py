@@ -68,7 +68,7 @@ def judge(checkpoint: Path, *, recipe: str, note: str = "", sister: bool = False
         "rows": len(records.frame),
         "accuracy of each input alone, %": alone,
         "fit": fit,
-        "conditions": json.loads(table.round(2).to_json(orient="records")),
+        "conditions": json.loads(table.drop(columns="key").round(2).to_json(orient="records")),
     }
 
 

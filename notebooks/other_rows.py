@@ -4,55 +4,245 @@
 # A gain on the rows that a benchmark selects may come of the selection, and a gain of one model of
 # its training. So BS is selected here by rounds that SCI5 never reads, and the paper's headline
 # claims {cite:p}`tang2026sci` are put to every training of a recipe that has records.
+#
+# Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-extended: str = "data_manifests/records/extended"
+extended: str = "data_manifests/records/extended"  # records of fifteen rounds, of a model each
+others: int = 2  # dummies, and rewordings, that select in place of SCI5's; it has two of each
 
 # %% tags=["hide-input"]
+from dataclasses import replace
+from itertools import product
+
+import matplotlib.pyplot as plt
+import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci.chapters import headline, held_out
-from sci_book.papers.shared import figures, stamp
+from sci_book.papers.sci import printed
+from sci_book.papers.sci.chapters.shapes import built_with, name_lines
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.extended import extended as read_extended
-from sci_book.papers.shared.pages import named
+from sci_book.papers.shared.figures import INK, colour, legend_below
+from sci_book.papers.shared.pages import address, named
+from sci_book.results.drbench import split
+from sci_book.results.statistics import FEWEST
+from sci_core.counterfactuals import is_visual
+from sci_core.methods import METHODS, SCI5
 
 began = stamp.begin()
-by_seed = headline.seeds(models, records)
-frame = headline.results(by_seed)
-together = headline.agreement(frame)
-extended_subjects = [read_extended(subject, extended) for subject in by_seed[0]]
-subjects = [subject for subject in extended_subjects if subject is not None]
-frames = {subject.name: held_out.gains(subject) for subject in subjects}
 
 # %% tags=["hide-input"]
-answers = [held_out.answer(frames[subject.name], subject) for subject in subjects]
-none = (
-    "No model has records of more than seven rounds (`sci evaluate --methods extended` makes them)."
-)
-verdict = (
-    f"**Verdict, {named('drbench_held_out')}: {held_out.verdict(frames)}.** SCI5 against the base, "
-    "BS built with four other rounds."
-)
-display(Markdown("\n\n".join([verdict, *(answers or [none])])))
-display(Markdown(headline.conclusion(together)))
+subjects = chapters.subjects(models, records)
+longer = [model for each in subjects if (model := read_extended(each, extended)) is not None]
+trainings = chapters.by_seed(subjects)
+
+# %% [markdown]
+# ## What is measured
+#
+# On the same rows, one method's answers less another's: a row counts 1 if the first alone is right,
+# −1 if the other alone is. The mean over a subset is in points; its interval is over question
+# groups.
+
+# %%
+OWN, OTHER, ALL = "SCI5’s rounds", f"{2 * others} other rounds", "all other rounds"
+
+
+def constructions(model):
+    """By name, the dummies and rewordings that build BS; noise400 in none, it shows too much."""
+    rounds = [[name for name in model.records.rounds[1:] if is_visual(name) == visual]
+              for visual in (True, False)]  # fmt: skip
+    rest = [[name for name in kind if name not in (*SCI5.rounds, "noise400")] for kind in rounds]
+    return {
+        OWN: [[name for name in kind if name in SCI5.rounds] for kind in rounds],
+        OTHER: [kind[:others] for kind in rest],
+        ALL: rest,
+    }
+
+
+def sets_of(model, built):
+    test = model.records.ok & (split(model.records) == "test")
+    return built_with(model.records, *constructions(model)[built]) & test[:, None]
+
+
+def less(one, other):
+    """Of a training, a method less another, row by row."""
+    return lambda training: training.right(METHODS[one]) - training.right(METHODS[other])
+
+
+def held_out():
+    """SCI5 less base and less VCD on B, S∖B and BS of each construction."""
+    for model, opponent, part in product(longer, ("base", "VCD"), ("B", "S∖B", "BS")):
+        for built in (OWN, OTHER, ALL):
+            claimed = {"claim": "greater"} if (opponent, part) == ("base", "BS") else {}
+            yield frame.line(
+                model, less("SCI5", opponent),
+                lambda training, at=(built, part): sets_of(training, at[0])[at[1]],
+                part=part, built=built, mark=f"over {opponent}, {built}", fit=model.fit,
+                what=f"SCI5 − {opponent}, {part} built with {built}", **claimed,
+            )  # fmt: skip
+
+
+# %%
+def differences(training, beside):
+    """By name: two methods, and the rows; SCI5's gains, more rounds, rows of another model."""
+    sets, pairs = training.sets("any", "rows"), (("SCI5", "base"), ("SCI5", "VCD"))
+    for subset, (one, other) in product(("B", "S", "BS"), pairs):
+        yield f"{one} − {other}, {subset}", (one, other), sets[subset]
+    for one, other in (("SCI5", "SCI3"), ("SCI7", "SCI5")):
+        yield f"{one} − {other}, BS", (one, other), sets["BS"]
+    for model in beside:
+        yield f"SCI5 − base, BS of {model.shown}", pairs[0], model.sets("any", "rows")["BS"]
+
+
+def headlines():
+    """Every difference of every training by itself, each claimed to be positive."""
+    for seed, beside in trainings.items():
+        for training in beside:
+            rest = [model for model in beside if model is not training]
+            for what, pair, rows in differences(training, rest):
+                judging = beside if " of " in what else [training]
+                yield frame.line(
+                    training, less(*pair), lambda _, rows=rows: rows, what=what,
+                    mark=f"seed {seed}", claim="greater", fit=all(each.fit for each in judging),
+                )  # fmt: skip
+
+
+def judged(lines):
+    """`frame.measured`; no claim is judged on a model that does not meet its conditions."""
+    tidy = frame.measured(lines)
+    if "verdict" in tidy:
+        tidy["verdict"] = tidy["verdict"].where(tidy["fit"] | tidy["verdict"].isna(),
+                                                "not comparable")  # fmt: skip
+    return tidy
+
+
+held, by_seed = judged(held_out()), judged(headlines())
+
+# %% [markdown]
+# A verdict depends on the training where the claim holds on one and fails on another. Of fewer than
+# four trainings there is no interval over them: the verdict of all is then the word that each has.
+
+# %%
+ONE, ALIKE, OPEN, AGAINST = "one at most", "the same on all", "differs", "contradicted"
+
+
+def together(words):
+    """How the verdicts of several trainings agree, those apart that cannot be judged."""
+    words = [word for word in words if word != "not comparable"]
+    if len(words) < 2:
+        return ONE
+    return AGAINST if {"holds", "fails"} <= {*words} else ALIKE if len({*words}) == 1 else OPEN
+
+
+def over_trainings():
+    """Every difference over all trainings: their mean, the word of all, whether they agree."""
+    merged = {}
+    for line in headlines():
+        whole = merged.setdefault((line["model"], line["what"]), {**line, "trainings": []})
+        whole["trainings"] += line["trainings"]
+    tidy = judged(merged.values()).set_index(["model", "what"])
+    single = by_seed.groupby(["model", "what"], sort=False)
+    tidy["mean"], words = single["estimate"].mean(), single["verdict"].agg(list)
+    tidy["together"], tidy["trainings"] = words.map(together), words.map(len)
+    few = words.map(lambda each: each[0] if len({*each}) == 1 else "inconclusive")
+    barred = words.map(lambda each: "not comparable" in each)
+    tidy["verdict"] = tidy["verdict"].where(tidy["trainings"] >= FEWEST, few)
+    tidy["verdict"] = tidy["verdict"].mask(barred, "not comparable")
+    tidy["verdict"] = tidy["verdict"].mask(tidy["trainings"] < 2, tables.MISSING)
+    return tidy
+
+
+overall = over_trainings()
+
 
 # %% tags=["hide-input"]
-if subjects:
+def told(line):
+    ends = tables.interval(line.low, line.high)
+    return f"{chapters.gain(line.estimate)} {ends}, *{line.verdict}*, on the BS that {line.built}"
+
+
+def of_held_out():
+    """The verdict on rows that other rounds select, and what SCI5 gains on them, in Markdown."""
+    claims = held[held["claim"].notna()] if longer else pd.DataFrame(columns=["built", "verdict"])
+    word = chapters.overall(claims.loc[claims["built"] == OTHER, "verdict"])
+    head = f"**Verdict, {named('drbench_held_out')}: {word}.** SCI5 against the base, BS built"
+    answers = [f"{head} with {OTHER}."]
+    for model, part in claims.groupby("model", sort=False) if longer else ():
+        own, other, rest = map(told, part.itertuples())
+        answers.append(f"**{model}.** Against the base SCI5 {own} select. It {other} select; it "
+                       f"{rest} select.")  # fmt: skip
+    none = "No model has records of more than seven rounds (`sci evaluate --methods extended` "
+    return "\n\n".join([*answers, *([] if longer else [f"{none}makes them)."])])
+
+
+def of_trainings():
+    """Whether a verdict depends on the training, and how many claims come out alike."""
+    count = overall["together"].value_counts()
+    word = chapters.unchanged(compared=bool(count.get(ONE, 0) < len(overall)),
+                              changed=OPEN in count, contradicted=AGAINST in count)  # fmt: skip
+    said = {
+        ALIKE: "every training has the same verdict",
+        OPEN: "some are inconclusive where another holds or fails",
+        ONE: f"at most one training can be judged ([conditions]({address('conditions')}))",
+    }
+    counts = [f"on {count[key]} {text}" for key, text in said.items() if key in count]
+    counts.append(f"{count.get(AGAINST, 'none')} held on one training and failed on another")
+    return (
+        f"**Verdict, {named('headline_seeds')}: {word}.** Of {len(overall)} headline claims (each "
+        f"model's its own), {'; '.join(counts)}. Only a claim that holds on one training and "
+        "fails on another would refute this page's."
+    )
+
+
+Markdown(f"{of_held_out()}\n\n{of_trainings()}")
+
+
+# %%
+def draw(tidy, lines, shades):
+    """A panel a model, a line a value of `lines`, a mark each of `shades`: its colour and face."""
+    models = list(dict.fromkeys(tidy["model"]))
+    most = tidy.groupby("model")[lines].nunique().max()
+    size = figures.WIDTH, 0.6 + (0.6 + 0.34 * most) * len(models)
+    figure, axes = plt.subplots(len(models), 1, figsize=size, squeeze=False, sharex=True)
+    for ax, model in zip(axes[:, 0], models, strict=True):
+        part = tidy[tidy["model"] == model]
+        names = list(dict.fromkeys(part[lines]))
+        for place, (mark, (shade, face)) in enumerate(shades.items()):
+            mine = part[part["mark"] == mark]
+            aside = 0.7 * ((place + 0.5) / len(shades) - 0.5)
+            heights = [names.index(name) + aside for name in mine[lines]]
+            ax.hlines(heights, mine["low"], mine["high"], color=shade, linewidth=1.5)
+            ax.plot(mine["estimate"], heights, "o", color=shade, mfc=face, ms=5, label=mark)
+        ax.axvline(0, color=INK, linewidth=0.8)
+        name_lines(ax, names)
+        ax.set_title(model)
+        if not part["n"].any():
+            figures.nothing(ax, "No test row is in any of these subsets.")
+    axes[-1, 0].set_xlabel("difference, points")
+    legend_below(figure, axes[:1, 0], ncols=2 if len(shades) == 4 else 3)
+    return figure
+
+
+if longer:
+    marks = {f"over {name}, {built}": (colour(name), colour(name) if built == OWN else "white")
+             for name, built in product(("base", "VCD"), (OWN, OTHER))}  # fmt: skip
     figures.show(
-        held_out.draw(frames, subjects),
-        "SCI5’s gain on subsets built with the rounds that it reads, and on those built with as"
-        " many other rounds. Where the two marks agree, the gain does not come from choosing "
-        "rows by the rounds that decode.",
+        draw(held[held["built"] != ALL], "part", marks),
+        "SCI5’s gain on subsets built with the rounds that it reads, and on those built with "
+        f"{OTHER}. Where the two marks agree, the gain does not come from choosing rows by the "
+        "rounds that decode.",
         alt="A panel a model, lines for B, S∖B and BS: SCI5’s gain over base and over VCD in "
         "points with intervals, full marks for subsets built with SCI5’s own rounds, open "
         "marks for those built with others.",
     )
 
-# %% tags=["hide-input"]
+# %%
+shades = zip(dict.fromkeys(by_seed["mark"]), figures.SEED_COLOURS, strict=False)
 figures.show(
-    headline.draw(frame),
+    draw(by_seed, "what", {mark: (shade, shade) for mark, shade in shades}),
     "The headline differences by training: marks of one line that lie apart are the luck of a "
     "training.",
     alt="A panel a model, a line a difference such as SCI5 less base on B: a dot with an "
@@ -74,20 +264,35 @@ figures.show(
 # The rows are those of the records of fifteen rounds, a fixed fifth of all question groups. One
 # changed answer selects a row, so more rounds select more rows, and more of S. The fair comparison
 # is two rewordings and two dummies against two others.
-
-# %%
-held_out.sizes_table(subjects)
-
-# %% [markdown]
-# ### Gains
 #
 # S∖B leans towards the base and B against it, whichever rounds select ({doc}`../book/drbench`); BS
 # mixes both, in a share that differs between the constructions ({doc}`why_gains`). So the parts
-# stand beside the whole.
+# stand beside the whole. The claim is about BS, against the base.
 
 # %%
-for subject in subjects:
-    display(held_out.gains_table(frames[subject.name], subject))
+if longer:
+    display(frame.table(
+        held, rows=("what",), columns=("model",), show=("here", "n", "verdict"), name="held-out",
+        caption=f"Gains of SCI5, points, {tables.INTERVAL}s; verdicts on what is claimed",
+    ))  # fmt: skip
+
+# %% [markdown]
+# ### The constructions
+
+# %%
+sizes = {}
+for model, built in product(longer, (OWN, OTHER, ALL)):
+    sets, own = sets_of(model, built), sets_of(model, OWN)["BS"]
+    common = 100 * (sets["BS"] & own).sum() / sets["BS"].sum() if sets["BS"].any() else None
+    sizes[f"{model.shown}, {built}"] = {
+        "rounds": ", ".join(name for kind in constructions(model)[built] for name in kind),
+        "test rows": f"{sets['all'].sum():,}",
+        **{part: f"{sets[part].sum():,}" for part in ("B", "S", "BS")},
+        "of BS in SCI5’s, %": tables.number(common),
+    }
+if longer:
+    caption = "The constructions, on the rows of fifteen rounds"
+    display(tables.Table("prose-sizes", pd.DataFrame.from_dict(sizes, orient="index"), caption))
 
 # %% [markdown]
 # ### The same question to the paper
@@ -97,8 +302,13 @@ for subject in subjects:
 # here, would tell the two apart, and needs no further training or data: some rounds more on the
 # test rows.
 
-# %% tags=["hide-input"]
-Markdown(held_out.paper_sentence())
+# %%
+texts = []
+for label in printed.labels():
+    there, more = printed.own_against_others(label, ["SCI5"], ["base"])
+    own, elsewhere = tables.number(100 * (more + there)), tables.number(100 * there)
+    texts.append(f"{label} gains {own} points on its own BS and {elsewhere} on the other’s")
+Markdown(f"In its Table 3, {', '.join(texts)}.")
 
 # %% [markdown]
 # (headline_seeds)=
@@ -110,26 +320,28 @@ Markdown(held_out.paper_sentence())
 # nothing of another *training*: a pocket model trained with another seed, on other pictures of the
 # same world, is another model. Seed 0 is the model of nearly all other pages; of the others only
 # the records ship. Each model's DRBench is its own, so that of another seed holds other rows.
-
-# %%
-headline.rows_table(by_seed).fold()
-
-# %% [markdown]
-# ### SCI against base and VCD, more rounds, transfer
 #
-# Paired differences on test rows, in points; the claim is that each is positive. Each has its own
-# 95 % interval over question groups. The line with the BS of another model asks whether the gain
-# carries over to rows that the other model of the *same seed* stumbles over.
+# The claim is that each difference is positive. The line with the BS of another model asks whether
+# the gain carries over to rows that the other model of the *same seed* stumbles over.
 
 # %%
-for name in frame.index.unique("model"):
-    display(headline.seed_table(frame, name))
-
-# %% [markdown]
-# ### Does a verdict depend on the seed?
-
-# %%
-headline.agreement_table(together, frame.groupby("model")["shown"].first())
+for model in subjects:
+    table = frame.table(
+        by_seed[by_seed["model"] == model.shown], rows=("what",), columns=("mark",),
+        show=("here", "n", "verdict"), name=f"seeds-{model.name}",
+        caption=f"Headline claims of {model.shown}, differences in points, by training",
+    )  # fmt: skip
+    mine = overall.loc[model.shown].reindex(table.frame.index)
+    mean = [
+        tables.with_ends(at.estimate, at.low, at.high, key=at.key)
+        if at.trainings >= FEWEST
+        else tables.number(at.mean)
+        for at in mine.itertuples()
+    ]
+    table.frame["all trainings", "mean"] = pd.Series(mean, mine.index, dtype=object)
+    table.frame["all trainings", "verdict"] = mine["verdict"]
+    table.frame["all trainings", "agree?"] = mine["together"]
+    display(table)
 
 # %% [markdown]
 # ## Reading and deviations
@@ -142,12 +354,33 @@ headline.agreement_table(together, frame.groupby("model")["shown"].first())
 #   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
 #   trained in one go; seed 0 goes on from the book's first models, and its first part is of earlier
 #   code ({ref}`registration`).
+#
+# ## If you change …
+#
+# - `others=3`: three dummies and three rewordings select. BS grows, by S above all, and the gain on
+#   it shrinks towards that of all other rounds.
+# - `differences`: one more line, such as `"TIE"` in the place of `"VCD"`, puts another claim to
+#   every training.
+# - `models=[mine]` and `records=runs`: a model of yours; with `sci evaluate --methods extended` in
+#   `extended` it has rows that other rounds select.
 
 # %% [markdown]
 # ## Stamp
+#
+# The download holds how many test rows are in each subset, by training.
+
+# %%
+seeds = [training for models in trainings.values() for training in models]
+counted = {}
+for each in seeds:
+    sets = each.sets("any", "rows")[["all", "B", "S", "BS"]]
+    counted[f"{each.shown}, seed {each.seed}"] = sets.sum()
+counted = tables.plain(pd.DataFrame.from_dict(counted, orient="index"), name="rows", caption="")
+tables.download("other_rows", [counted])
 
 # %% tags=["hide-input"]
-headline.stamp_of(by_seed, [subject.path for subject in subjects])
+shipped = [replace(each, name=f"{each.name} seed {each.seed}") for each in seeds]
+chapters.stamp_of(shipped, [model.path for model in longer])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -51,8 +51,8 @@ runs_compared.overview(loaded, method)
 # %% [markdown]
 # ## What the method gains
 #
-# Rows with an error are left out. The verdicts are on the lines "all", whose intervals cover
-# together with 95 %; the others are read one by one.
+# Rows with an error are left out. The verdicts are on the lines "all"; each interval covers by
+# itself.
 
 # %%
 runs_compared.gains_table(gains, method)

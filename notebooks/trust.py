@@ -11,41 +11,178 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-extended: str = "data_manifests/records/extended"
-data: str = "pocket"
-results: str = "benchmarks/results"
+extended: str = "data_manifests/records/extended"  # records under other noises, of a fifth of rows
+data: str = "pocket"  # the data set whose first picture is shown with noise
+results: str = "benchmarks/results"  # what was found of each training, and of the first models
 
 # %% tags=["hide-input"]
 import json
+from dataclasses import replace
+from inspect import signature
+from typing import get_args
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
+from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.sci.chapters import fitness, headline
-from sci_book.papers.shared import figures, stamp, tables
-from sci_book.papers.shared.pages import named
+from sci_book.files import read_yaml
+from sci_book.papers.sci.chapters.shapes import name_lines
+from sci_book.papers.shared import chapters, figures, frame, gate, stamp, tables
+from sci_book.papers.shared.extended import extended as read_extended
+from sci_book.papers.shared.figures import INK, SEED_COLOURS, WIDTH
+from sci_book.papers.shared.pages import link, named, places
 from sci_book.pipeline import registration
+from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.printed import in_words
+from sci_book.resources import PAPER
 from sci_book.run import conditions
 from sci_core.counterfactuals import counterfactual_image
+from sci_core.engine.questions import Noise
+from sci_core.generate import generate
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
 spec = conditions.load_conditions()
-by_seed = headline.seeds(models, records)
-frame = fitness.judged(by_seed, spec)
+subjects = chapters.subjects(models, records)
+trainings = [each for model in subjects for (each,) in chapters.by_seed([model]).values()]
+printed = chapters.paper_values("table10")
 
-# %% tags=["hide-input"]
-told = fitness.noise_sentence(by_seed), fitness.readable_sentence(by_seed)
-display(Markdown(f"{fitness.conclusion(frame)}\n\n" + "\n\n".join(filter(None, told))))
-display(
-    Markdown(
-        f"**Verdict, {named('registration')}: {registration.verdict()}.** {registration.sentence()}"
+# %% [markdown]
+# ## What is measured
+#
+# Every input of a training is read alone: the accuracy of its own free-running answers. A condition
+# is a difference of two such accuracies on the same rows, or that of one from a fixed number. It is
+# asked of the rows that decide, and beside them of the test rows, which decide nothing.
+
+
+# %%
+def paper_inputs(label):
+    """The paper's accuracy of each input alone, % of its test rows (Table 10)."""
+    if label not in printed.index.unique("model"):
+        return {}
+    known = printed[label].xs(("all", "Overall"), level=["subset", "question_type"])
+    return known.rename({"base": "original"}).to_dict()
+
+
+def in_test(training):
+    return training.sets("any", "rows")["all"]
+
+
+def noise_of(training):
+    return training.records.stamp.get("noise", "clamp")
+
+
+def alone(training, name, title):
+    """The accuracy of one input alone, on test rows."""
+    known = paper_inputs(training.label).get(name, np.nan)
+    return frame.line(training, lambda each: each.right(name), in_test, span=(0.0, 1.0),
+                      input=name, seed=training.seed, title=title, paper=known)  # fmt: skip
+
+
+def of_conditions(training):
+    """Every condition of one training, on the rows that decide and on test rows."""
+    paper = paper_inputs(training.label).get("original")
+    known = None if paper is None else {"Overall": paper}
+    decides = gate.measured(training.records, training.path, paper)
+    test = conditions.measure(training.records, {**spec, "split": "test"}, paper=known)
+    both = pd.concat([decides.assign(part="decides"), test.assign(part="test")])
+    return both.assign(model=training.shown, seed=training.seed)
+
+
+inputs = frame.measured(
+    alone(each, name, f"{each.shown}, seed {each.seed}: {name}")
+    for each in trainings for name in each.records.rounds
+)  # fmt: skip
+judged = pd.concat(map(of_conditions, trainings), ignore_index=True)
+above = judged["against"].isin(("chance", "nothing"))  # what an input must only be above
+judged["allowed"] = np.where(above, "> ", "± ") + judged["margin"].map("{:.0f}".format)
+judged["line"] = judged["input"] + " less " + judged["against"] + ", " + judged["group"]
+sister = judged["against"] == "nothing"
+judged["line"] = judged["line"].mask(sister, "small sister, " + judged["group"])
+
+
+# %%
+def lacking(part):
+    """What one training lacks, by the rows that decide."""
+    inside = part["against"].isin(("original", "black"))
+    claimed, apart = part[inside], part[~inside & (part["state"] != "met")]
+    text = f"{conditions.overall(part)}.** Rewordings and dummies: {conditions.overall(claimed)}."
+    for state in ("not met", "undecided"):
+        if words := conditions.named(claimed[claimed["state"] == state]):
+            text += f" {state.capitalize()}: {words}."
+    worst = claimed[(claimed["state"] == "not met") & (claimed["group"] == "Overall")]
+    if len(worst):
+        furthest = worst["estimate"].abs().groupby(worst["against"], sort=False).idxmax()
+        far = [
+            f"{line.input} is {tables.number(line.estimate)} points from {line.against} "
+            f"({line.allowed} allowed)"
+            for line in worst.loc[furthest].itertuples()
+        ]
+        text += f" Furthest: {', '.join(far)}."
+    for line in apart.itertuples():
+        gap = tables.with_ends(line.estimate, line.low, line.high)
+        text += f" {line.state.capitalize()}: {conditions.BASE_BESIDE[line.against]}, {gap} points"
+        text += f" on the rows that decide ({line.allowed} allowed)."
+    return text
+
+
+# %%
+def readable(training):
+    """Whether answers can be read: no registered condition; "" of the book's while it is met."""
+    state = conditions.overall(conditions.readable(training.records))
+    if state != "not met" and training.shown.startswith("pocket "):
+        return ""
+    said = conditions.unreadable(training.records) or (
+        f"at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may be such that no "
+        "rule reads them."
     )
-)
+    return f"- **{training.shown}, seed {training.seed}, readable: {state}.** {said}"
 
-# %% tags=["hide-input"]
+
+deciding = judged[judged["part"] == "decides"].groupby(["model", "seed"], sort=False)
+answer = [f"- **{model}, seed {seed}: {lacking(part)}" for (model, seed), part in deciding]
+answer += filter(None, map(readable, trainings))
+default = signature(generate).parameters["noise"].default
+if others := " and ".join(sorted({f"`{noise_of(each)}`" for each in trainings} - {f"`{default}`"})):
+    answer += [f"\nNoisy pictures of these records were made by {others}, not by the default "
+               f"`{default}`; what a model reads of either stands under [three ways to make a "
+               "noisy picture](#three-ways-to-make-a-noisy-picture)."]  # fmt: skip
+kept = "fails" if registration.departures() else "holds"
+answer += [f"\n**Verdict, {named('registration')}: {kept}.** "
+           f"{registration.sentence()}"]  # fmt: skip
+Markdown("\n".join(answer))
+
+# %%
+figure, panels = plt.subplots(
+    len(subjects), 1, squeeze=False, sharex=True, figsize=(WIDTH, 0.4 + 2.9 * len(subjects))
+)
+for ax, model in zip(panels[:, 0], subjects, strict=True):
+    mine, names = inputs[inputs["model"] == model.shown], list(model.records.rounds)
+    seeds = list(dict.fromkeys(mine["seed"]))
+    for order, (seed, shade) in enumerate(zip(seeds, SEED_COLOURS, strict=False)):
+        part = mine[mine["seed"] == seed].set_index("input")
+        aside = 0.6 * ((order + 0.5) / len(seeds) - 0.5)
+        heights = [names.index(name) + aside for name in part.index]
+        ax.hlines(heights, part["low"], part["high"], color=shade, linewidth=2)
+        ax.plot(part["estimate"], heights, "o", color=shade, markersize=4, label=f"seed {seed}")
+        for each in spec["conditions"]:
+            for name in {*each["inputs"]} & {*names} if each["against"] in names else ():
+                band = part.at[each["against"], "estimate"] + np.array([-1, 1]) * each["within"]
+                ax.fill_betweenx(names.index(name) + np.array([-0.45, 0.45]), *band,
+                                 color="#d1fae5", zorder=0, alpha=1 / len(seeds), lw=0)  # fmt: skip
+    paper = part["paper"].dropna()
+    ax.plot(paper, [names.index(name) for name in paper.index], "D", mfc="white", mec=INK, ms=6,
+            label="paper" if len(paper) else None, zorder=3)  # fmt: skip
+    name_lines(ax, names)
+    ax.set_title(model.shown)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+panels[-1, 0].set_xlabel("accuracy of an input alone, % of test rows")
 figures.show(
-    fitness.draw(by_seed, spec),
+    figure,
     "Every input read alone on test rows, by training, beside the paper’s. Where a training’s "
     "mark lies in its green band, the input is as good as the original (rewordings) or shows as "
     "little as black (dummies). The paper’s diamonds have bands of their own, which are not drawn.",
@@ -78,18 +215,24 @@ figures.show(
 # model of yours is judged on its validation rows.
 
 # %%
-for (_, seed), part in frame.groupby(["name", "seed"], sort=False):
-    table = fitness.conditions_table(part)
-    display(table.fold() if seed else table)
+for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort=False):
+    columns = {}
+    for seed, part in of_model.groupby("seed"):
+        part = part.set_index("line")
+        columns.setdefault(("", "allowed"), part["allowed"])
+        found = [tables.with_ends(line.estimate, line.low, line.high, key=line.key)
+                 if line.n else tables.MISSING for line in part.itertuples()]  # fmt: skip
+        columns[f"seed {seed}", "points"] = pd.Series(found, part.index, dtype=object)
+        columns[f"seed {seed}", "state"] = part["state"]
+    wide = pd.DataFrame(columns).reindex(of_model["line"].unique()).fillna(tables.MISSING)
+    name = next(each.name for each in subjects if each.shown == model)
+    caption = f"{model}: differences of accuracy, points, on the rows that decide"
+    display(tables.Table(f"conditions-{name}", wide, caption))
 
 # %% [markdown]
-# ### Every input alone
-#
-# The accuracy of each round's own free-running answers, beside the paper's Table 10.
-
-# %%
-for name in frame["name"].unique():
-    display(fitness.accuracy_table(by_seed, name).fold())
+# Sizes of DRBench's subsets are no condition. They are outcomes of the same rounds, and to accept
+# models by them would make the claims on sizes near-tautologies. The file above the stamp has them,
+# with the same differences on test rows and the numbers of the picture.
 
 # %% [markdown]
 # ### Three ways to make a noisy picture
@@ -115,17 +258,25 @@ figures.show(
     alt="Pictures in a row: the drawn scene, black, noise that wraps, and noise cut to the range.",
 )
 
-# %%
-fitness.noise_table(by_seed[0], extended).fold()
-
-# %% [markdown]
-# ### What follows from the rounds
-#
-# Sizes of the subsets are no condition. They are outcomes of the same rounds, and to accept models
-# by them would make the claims on sizes near-tautologies.
 
 # %%
-fitness.shares_table(by_seed).fold()
+def noisy():
+    """Accuracy of each noisy picture alone by what becomes of noise beyond its range; of black."""
+    for model in (each for each in trainings if each.seed == trainings[0].seed):
+        for noise in get_args(Noise):
+            read = model if noise == noise_of(model) else read_extended(model, extended, noise)
+            for name in () if read is None else read.records.rounds:
+                if name.startswith("noise"):
+                    yield alone(read, name, f"{model.shown}: {name}, {noise}")
+        yield alone(model, "black", f"{model.shown}: black")
+
+
+noises = frame.measured(noisy())
+noises["ours − paper"] = noises["estimate"] - noises["paper"]
+frame.table(
+    noises, rows=("title",), columns=(), show=("paper", "here", "ours − paper", "n"),
+    name="noises", caption="Accuracy of a noisy picture alone, % of test rows",
+).fold()  # fmt: skip
 
 # %% [markdown]
 # (registration)=
@@ -140,7 +291,14 @@ fitness.shares_table(by_seed).fold()
 # trainings from random weights with seeds 1 and 2.
 
 # %%
-registration.files_table()
+known, changes = registration.load_registration(), registration.load_amendments()
+lines = {
+    name: {"SHA-256 when registered": f"{digest[:32]}…",
+           "amendments": str(sum(change["file"] == name for change in changes))}
+    for name, digest in known["files"].items()
+}  # fmt: skip
+lines = pd.DataFrame.from_dict(lines, orient="index")
+tables.plain(lines, name="registered", caption="Registered files")
 
 # %% [markdown]
 # `sha256sum` of a file in `data_manifests/paper` prints the same number, as long as the file was
@@ -152,7 +310,8 @@ registration.files_table()
 # The registration said:
 
 # %% tags=["hide-input"]
-Markdown(registration.planned())
+quoted = (f"> **{key.capitalize()}.** “{known[key].strip()}”" for key in ("subjects", "world"))
+Markdown("\n>\n".join(quoted))
 
 # %% [markdown]
 # The world was drawn so (`d2a3a19`). The subjects came about otherwise:
@@ -187,7 +346,21 @@ Markdown(registration.planned())
 #   once. What her rewordings cost stands on the page of {doc}`Table 3 <table03_cross_model>`.
 
 # %%
-registration.subjects_table(results)
+lines, pilots = {}, stamp.located(results) / "pilots"
+came_about = read_yaml(PAPER / registration.SUBJECTS)
+for subject in came_about:
+    training = subject["training"]
+    found = json.loads((pilots / f"{training}.json").read_text(encoding="utf-8"))
+    (level,) = (line for line in found["conditions"] if line["id"] == "as-the-paper")
+    ends = (level[end] for end in ("estimate", "low", "high"))
+    lines[subject["title"]] = {
+        "began from": subject["began"],
+        "commit": subject["commit"][:7],
+        "conditions": found["fit"],
+        "base − paper’s, points": tables.recorded(*ends, 1, at=f"pilots/{training}, as-the-paper"),
+    }
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 
 # %% [markdown]
 # *Commit* is where the training lies, or what was found of it; *conditions*, whether it meets all
@@ -206,8 +379,8 @@ for path in sorted((stamp.located(results) / "trainings").glob("*.json")):
         "conditions": training["fit"],
         **training["accuracy of each input alone, %"],
     }
-trainings = pd.DataFrame.from_dict(ended, orient="index")
-tables.plain(trainings, name="trainings", caption="Accuracy of each input alone, %, by training")
+ended = pd.DataFrame.from_dict(ended, orient="index")
+tables.plain(ended, name="trainings", caption="Accuracy of each input alone, %, by training")
 
 # %% [markdown]
 # ### The book's own claims
@@ -215,7 +388,11 @@ tables.plain(trainings, name="trainings", caption="Accuracy of each input alone,
 # Two pages wrote down what they claim before their results:
 
 # %% tags=["hide-input"]
-Markdown(registration.beside())
+told = []
+for name, page in registration.BESIDE.items():
+    planned = registration.load_registration(registered=name)["subjects"].strip()
+    told.append(f"- {link(page)}. {registration.sentence(registered=name)} {planned}")
+Markdown("\n".join(told))
 
 # %% [markdown]
 # What these pages claim stands in no registered file under their name. It was written when results
@@ -223,17 +400,25 @@ Markdown(registration.beside())
 # Table 2, the scoreboard and the ablation judge registered claims, and the conditions are
 # registered; how these pages sum up is not.)
 
-# %% tags=["hide-input"]
-Markdown(registration.unregistered())
+# %%
+leading = {claim.page for claim in load_claims(own=True) if claim.leads}
+claiming = {name for name, place in places().items() if "**Claim.**" in place.text}
+beside = {*leading, *registration.BESIDE.values(), "registration"}
+Markdown(", ".join(map(link, sorted(claiming - beside))))
 
 # %% [markdown]
 # ### Amendments
 #
-# Two of them were entered after the fact: the code that judges was changed in one commit with the
-# results that it decides on.
+# Where the code that reads a file was changed, this was entered after the fact, with the results at
+# hand that it decides on.
 
 # %%
-registration.amendments_table().fold()
+told = "\n".join(
+    f"- **{change['file']}**, {change['date']}, `{change['commit'][:7]}`: "
+    f"{' '.join(change['reason'].split())}"
+    for change in changes
+)
+Markdown(f"<details><summary>Every amendment</summary>\n\n{told}\n\n</details>")
 
 # %% [markdown]
 # ### What was mended before
@@ -242,7 +427,28 @@ registration.amendments_table().fold()
 # the models of that day, conditions aside: so a reader sees which change moved a verdict.
 
 # %%
-registration.mended_table(results).fold()
+ledger = stamp.located(results) / "ledger" / "mended.json"
+reasons = {each["id"]: each["reason"] for each in read_yaml(PAPER / registration.MENDED)}
+
+
+def verdict_then(row, when):
+    side = row[when]
+    if side is None:
+        return "new"
+    word = side["verdict"] + (", not counted" if side.get("by_construction") else "")
+    if side["found"] is None:
+        return word
+    at = f"ledger/mended, {row['id']}, {row['model']}, {when}"
+    return tables.recorded(*side["found"][:3], 3, at=at, head=f"{word}: ")
+
+
+lines = {}
+for row in json.loads(ledger.read_text(encoding="utf-8"))["rows"]:
+    reason = " ".join(reasons[row["id"]].split())
+    verdicts = {when: verdict_then(row, when) for when in ("before", "after")}
+    lines[f"{row['id']}, {model_entry(row['model'])['title']}"] = {**verdicts, "reason": reason}
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+tables.Table("prose-mended", lines, "Changed predicates, before and after").fold()
 
 # %% [markdown]
 # ### The paper's own numbers, by the same tests
@@ -252,7 +458,14 @@ registration.mended_table(results).fold()
 # ({doc}`verdicts`). No interval is at hand there: a number is on the claimed side or not.
 
 # %%
-registration.own_numbers_table().fold()
+lines = {}
+for claim in load_claims():
+    if (word := in_words(claim)) not in ("holds", tables.MISSING):
+        tested = claim.means.replace("`", "")
+        lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word, "tested": tested}
+lines = pd.DataFrame.from_dict(lines, orient="index")
+caption = "Predicates that the paper's own numbers do not meet"
+tables.Table("prose-own-numbers", lines, caption).fold()
 
 # %% [markdown]
 # ## Reading and deviations
@@ -265,10 +478,53 @@ registration.own_numbers_table().fold()
 #   {ref}`headline_seeds` puts the headline claims to each seed.
 
 # %% [markdown]
+# ## If you change …
+#
+# - `models=[mine]` and `records=runs`: a model of yours is judged on its validation rows, by the
+#   same conditions. Do this before you read a verdict on it.
+# - `data=mine`: the picture with noise is the first of a data set of yours.
+#
 # ## Stamp
+#
+# The download holds the accuracy of each input alone, every condition on test rows, and the sizes
+# of DRBench's subsets, by training.
+
+
+# %%
+def sizes():
+    """B, S and BS in % of all test rows, beside the paper's."""
+    table01 = chapters.paper_values("table01")
+    for training in trainings:
+        for subset in ("B", "S", "BS"):
+            count = table01.get((training.label, "", subset, "Overall"), np.nan)
+            yield frame.line(
+                training, lambda each, name=subset: 1.0 * each.sets("any", "rows")[name].to_numpy(),
+                in_test, span=(0.0, 1.0), paper=100 * count / table01["", "", "all", "Overall"],
+                title=f"{training.shown}, seed {training.seed}: {subset}",
+            )  # fmt: skip
+
+
+def in_file(tidy, name):
+    tidy["ours − paper"] = tidy["estimate"] - tidy["paper"]
+    return frame.table(tidy, ("title",), (), name=name, caption="",
+                       show=("paper", "here", "ours − paper", "n"))  # fmt: skip
+
+
+on_test = judged[judged["part"] == "test"]
+on_test = on_test.assign(
+    title=on_test["model"] + ", seed " + on_test["seed"].astype(str) + ": " + on_test["line"]
+)
+on_test = frame.table(on_test, ("title",), (), name="conditions, test rows", caption="",
+                      show=("allowed", "here", "n"))  # fmt: skip
+alone_too = in_file(inputs, "inputs alone, %")
+tables.download("trust", [alone_too, on_test, in_file(frame.measured(sizes()), "subsets, %")])
 
 # %% tags=["hide-input"]
-headline.stamp_of(by_seed, registration.files(results))
+read = [replace(each, name=f"{each.name} seed {each.seed}") for each in trainings]
+files = [*known["files"], registration.REGISTRATION, registration.AMENDMENTS, registration.MENDED]
+files = [PAPER / name for name in (*files, registration.SUBJECTS, *registration.BESIDE)]
+files += [ledger, *(pilots / f"{subject['training']}.json" for subject in came_about)]
+chapters.stamp_of(read, [*files, *sorted(pilots.parent.glob("trainings/*.json"))])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -9,35 +9,190 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-trained: list = ["pocket-qwen2vl", "pocket-llavanext"]
-trainings: str = "data_manifests/records/dial"
+trained: list = ["pocket-qwen2vl", "pocket-llavanext"]  # whose trainings the prediction is made of
+trainings: str = "data_manifests/records/dial"  # records of the dial's sixteen
 
 # %% tags=["hide-input"]
-from IPython.display import Markdown, display
+from dataclasses import replace
+from itertools import product
 
-from sci_book.papers.sci import dial, dial_predictions
-from sci_book.papers.sci.chapters import dial_tables, headline, prediction
-from sci_book.papers.shared import chapters, figures, parameters, stamp
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown
+
+from sci_book.papers.sci import dial, dial_predictions, printed
+from sci_book.papers.shared import chapters, figures, frame, parameters, stamp, tables
+from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below, model_colours
+from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
 from sci_book.resources import FROZEN_RECORDS
+from sci_book.results.statistics import NO_DATA, least_squares, one_more, slope
+from sci_core.methods import METHODS
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
 folder = stamp.located(trainings)
-turns = dial.read_dial(folder)
-samples = dial.samples_of(turns)
-outcomes = dial_predictions.outcomes(samples)
-turned = dial_tables.estimates(samples)
+samples = dial.samples_of(dial.read_dial(folder))
 subjects = chapters.subjects(models, records)
-by_seed = headline.seeds(parameters.names(trained, "trained"), FROZEN_RECORDS)
-known = prediction.trainings(by_seed)
+book = chapters.subjects(parameters.names(trained, "trained"), FROZEN_RECORDS)
+by_seed = chapters.by_seed(book)
+
+# %% [markdown]
+# ## What is measured
+#
+# A quantity of the dial is a mean over the rows of a training (`sci_book/papers/sci/dial.py`), and
+# each registered prediction is about one of them. A training's own rows, B, S∖B and BS, say what
+# SCI5 gains over VCD there.
+
+# %%
+outcomes = dial_predictions.outcomes(samples)
+turned = dial_predictions.turned(dial.estimates(samples))
+settings = dial_predictions.load_predictions()["settings"]
+AXES = {
+    "skew": ("how often training shows the usual", settings["skew"]),
+    "reword": ("share of training turns with another wording", settings["wordings"]),
+}
+
+
+def along(axis):
+    """The trainings that are turned along one axis, the common one among them."""
+    return turned[turned["setting"].isin(AXES[axis][1])].sort_values(axis)
+
+
+def found(line, key=""):
+    return tables.with_ends(line["estimate"], line["low"], line["high"], 3, key)
+
+
+# %%
+def gained(trainings):
+    """SCI5 less VCD on B, S∖B and BS of each training, and how much of BS is B."""
+    for training in trainings:
+        sets = training.sets("any", "rows")
+        title = f"{training.shown}, seed {training.seed}"
+        yield frame.line(training, lambda _, sets=sets: 1.0 * sets["B"].to_numpy(),
+                         lambda _, sets=sets: sets["BS"], span=(0.0, 1.0),
+                         training=title, part="B, % of BS")  # fmt: skip
+        for part in ("B", "S∖B", "BS"):
+            yield frame.line(
+                training, lambda each: each.right(METHODS["SCI5"]) - each.right(METHODS["VCD"]),
+                lambda _, rows=sets[part]: rows, training=title, part=f"gain on {part}",
+            )  # fmt: skip
+
+
+def wide(trainings):
+    """`gained`, a line a training; one without a row in B or in S∖B is left out."""
+    columns = ["B, % of BS", "gain on B", "gain on S∖B", "gain on BS"]
+    tidy = frame.measured(gained(trainings))
+    tidy = tidy.pivot(index="training", columns="part", values="estimate")[columns]
+    return tidy.reindex([f"{each.shown}, seed {each.seed}" for each in trainings]).dropna()
+
+
+known = wide(seeds := [each for models in by_seed.values() for each in models])
+
+
+def predicted(share):
+    """SCI5 − VCD on BS of a new model with this percentage of B in BS, by the mean over trainings.
+
+    With the interval in which one more training would lie, as if they were drawn like the model.
+    """
+    values = share / 100 * known["gain on B"] + (1 - share / 100) * known["gain on S∖B"]
+    return one_more(least_squares([], values), []) if len(values) > 1 else NO_DATA
+
+
+# %%
+paper, sizes = {}, chapters.paper_values("table01")
+for label in printed.labels():
+    in_b, in_bs = (sizes[label, "", subset, "Overall"] for subset in ("B", "BS"))
+    (gap,) = printed.difference(label, ["SCI5"], ["VCD"], ["BS"])
+    paper[label] = 100 * in_b / in_bs, 100 * gap
+own = frame.measured(gained([each for each in subjects if not each.shown.startswith("pocket ")]))
+
+
+def lacks(training):
+    """The conditions that a training was judged on and does not meet, in words."""
+    states = training.unmet.items()
+    return ", ".join(f"{name} {state}" for name, state in states
+                     if state in ("not met", "undecided"))  # fmt: skip
+
+
+def within(share, gap):
+    found = predicted(share)
+    return tables.MISSING if not found.n else "yes" if found.low <= gap <= found.high else "no"
+
 
 # %% tags=["hide-input"]
-display(Markdown(dial_tables.answer(outcomes, turned, samples)))
-display(Markdown(prediction.answer(known)))
+SAID = {"holds": "hold", "inconclusive": "are inconclusive", "fails": "fail"}
+
+
+def of_dial():
+    """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
+    words = list(outcomes["verdict"])
+    counted = ", ".join(f"{words.count(word)} {said}" for word, said in SAID.items())
+    rest = [f"- *{' '.join(line['means'].split())}* {line['verdict'].capitalize()}: "
+            f"{found(line)}, claimed {line['claimed']}."
+            for word in ("inconclusive", "fails")
+            for _, line in outcomes[outcomes["verdict"] == word].iterrows()]  # fmt: skip
+    ends = []
+    for skew, setting in along("skew").groupby("skew")["setting"].first().iloc[[0, -1]].items():
+        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting])
+        ends.append(f"{tables.shown(mean)} at a skew of {skew:g}")
+    rest = ["Those that do not hold, in shares of 1:", "\n".join(rest)] if rest else []
+    head = f"**Verdict, {named('dial')}: {chapters.overall(words)}.** Of {len(words)} predictions"
+    gains = f"Over all rows SCI5 changes the base by {' and by '.join(ends)}, in points."
+    return "\n\n".join([f"{head} {counted}. {gains}", *rest])
+
+
+Markdown(of_dial())
+
 
 # %% tags=["hide-input"]
+def of_prediction():
+    """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
+    if len(known) < 2:
+        return "Fewer than two pocket trainings have rows in B and in S∖B: nothing is predicted."
+    mine = [each for each in seeds if f"{each.shown}, seed {each.seed}" in known.index]
+    fit, whole = sum(each.fit for each in mine), sum(not lacks(each) for each in mine)
+    met = "none of them meets what a claim about SCI rests on, so it is provisional"
+    if fit:
+        met = (
+            f"{'all' if fit == len(mine) else fit} of them meet what a claim about SCI rests "
+            f"on, and {'all' if whole == len(mine) else whole or 'none'} every condition"
+        )
+    half, tenth = predicted(50), predicted(60).estimate - predicted(50).estimate
+    ends = {label: predicted(share) for label, (share, _) in paper.items()}
+    papers = [f"{label} gains {tables.number(gap)} points, "
+              f"{'inside' if within(share, gap) == 'yes' else 'outside'} "
+              f"{tables.interval(ends[label].low, ends[label].high)}"
+              for label, (share, gap) in paper.items()]  # fmt: skip
+    return (
+        f"**Prediction.** Over VCD, SCI5 {chapters.gain(half.estimate)} "
+        f"{tables.interval(half.low, half.high)} on the BS of a model half of whose BS is B, and "
+        f"{tables.number(tenth)} points more for every further tenth of BS that is B. It rests on "
+        f"{len(known)} pocket trainings; {met}.\n\n**The paper's models**, with the interval "
+        f"predicted for each: {'; '.join(papers)}."
+    )
+
+
+Markdown(of_prediction())
+
+# %%
+figure, panels = plt.subplots(2, 4, figsize=(WIDTH, 4.6), sharex="row", sharey="col")
+for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enumerate(dial.PARTS)):
+    ax, mine = line[column], along(axis)
+    for method in ("VCD", "SCI5"):
+        gain, style = f"{method} − base, {part}", {"color": colour(method)}
+        mean = 100 * mine.groupby(axis)[gain].mean()
+        ax.plot(mean.index, mean, linewidth=1.5, label=method, **style)
+        ax.plot(mine[axis], 100 * mine[gain], "o", markersize=4, **style)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    panels[0, column].set_title(part)
+    line[0].set_ylabel("gain, points")
+    line[1].set_xlabel(AXES[axis][0], loc="left")
+legend_below(figure, ncols=2)
 figures.show(
-    dial_tables.draw_turned(turned),
+    figure,
     "What VCD and SCI5 gain over the base as training shows the usual more often (above), and more "
     "wordings (below). A dot is a training, a line the mean of two.",
     alt="Two rows of four panels, one for each of B, S∖B, BS and all rows: the gain in points "
@@ -88,7 +243,20 @@ figures.show(
 Markdown(registration.sentence(registered=dial_predictions.REGISTRATION))
 
 # %%
-dial_tables.predictions_table(outcomes)
+because = {each["id"]: each["because"]
+           for each in dial_predictions.load_predictions()["predictions"]}  # fmt: skip
+lines = {
+    name: {
+        "predicted, and why": " ".join(f"{line['means']} ({because[name]})".split()),
+        "claimed": line["claimed"].replace("-", "−"),
+        "found": found(line, line["key"]),
+        "n": f"{line['n']:,.0f}",
+        "verdict": line["verdict"],
+    }
+    for name, line in outcomes.iterrows()
+}
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, trainings of a slope")
 
 # %% [markdown]
 # A mean's interval is over question groups, of these trainings and no others; a slope's is over
@@ -101,11 +269,39 @@ dial_tables.predictions_table(outcomes)
 # least squares over the trainings, a method's gain over all rows is:
 
 # %%
-dial_tables.rule_table(turned)
+lines = {}
+for method in dial.methods():
+    fit = dial.rule(turned, method)
+    habit, deficit = (slope(fit, column) for column in (0, 1))
+    lines[method] = {
+        "c0": tables.number(fit.params[0], 3),
+        "c1, habit": tables.shown(habit, 1, 3),
+        "c2, deficit": tables.shown(deficit, 1, 3),
+        "R²": tables.number(fit.rsquared),
+    }
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+caption = f"The rule by {len(turned)} trainings: gain(all) = c0 + c1 · habit + c2 · deficit"
+tables.Table("rule", lines, caption)
 
-# %% tags=["hide-input"]
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharey=True)
+skewed, shade = turned["setting"].isin(settings["skew"]), colour("SCI5")
+for ax, (name, label) in zip(panels, (
+    ("habit", "share of the base’s errors that are habit, %"),
+    ("deficit", "accuracy that V1 and V2 cost, points"),
+), strict=True):  # fmt: skip
+    for mine, mark, face, turn in (
+        (turned[skewed], "o", shade, "turned along the skew"),
+        (turned[~skewed], "s", "none", "along the wordings"),
+    ):
+        gain = 100 * mine["SCI5 − base, all"]
+        ax.plot(100 * mine[name], gain, mark, color=shade, mfc=face, label=turn)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.set_xlabel(label)
+panels[0].set_ylabel("SCI5 − base, all rows, points")
+legend_below(figure, panels[:1], ncols=2)
 figures.show(
-    dial_tables.draw_known(turned),
+    figure,
     "SCI5's gain over all rows against what is known before: habit, and what rewordings cost.",
     alt="Two panels of sixteen points each: SCI5's gain over all rows in points, against the share "
     "of the base's errors that are habit and against the accuracy that V1 and V2 cost.",
@@ -117,12 +313,6 @@ figures.show(
 # more training of the dial. Another architecture may well lie outside: {ref}`prediction` asks what
 # a model of seven billion parameters should gain from its own printed numbers.
 #
-# ### Every training
-
-# %%
-dial_tables.trainings_table(turned).fold()
-
-# %% [markdown]
 # ### Reading and deviations
 #
 # - Every training goes on from pocket Qwen2-VL with 500 steps of its last stage, which may be too
@@ -149,9 +339,29 @@ dial_tables.trainings_table(turned).fold()
 # are much alike in every model, then the share alone predicts. Here the gains come from pocket
 # trainings, and the prediction is for models that nobody here has run.
 
-# %% tags=["hide-input"]
+# %%
+figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
+shares = np.linspace(0, 100, 21)
+bands = [predicted(share) for share in shares]
+ax.plot(shares, [band.estimate for band in bands], color=INK, label="predicted")
+ax.fill_between(shares, [band.low for band in bands], [band.high for band in bands],
+                color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
+for model, shade in zip(book, model_colours([each.name for each in book]).values(), strict=True):
+    mine = known[known.index.str.startswith(f"{model.shown}, seed ")]
+    ax.plot(mine["B, % of BS"], mine["gain on BS"], "o", color=shade,
+            label=f"{model.shown}, by seed")  # fmt: skip
+for (label, at), mark in zip(paper.items(), "Ds", strict=True):
+    ax.plot(*at, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
+for name, mine in own.groupby("model") if len(own) else ():
+    mine = mine.set_index("part")
+    share, line = mine.at["B, % of BS", "estimate"], mine.loc["gain on BS"]
+    ax.vlines(share, line["low"], line["high"], color="#b91c1c")
+    ax.plot(share, line["estimate"], "o", color="#b91c1c", label=name)
+ax.axhline(0, color=INK, linewidth=0.8)
+ax.set(xlabel="B, % of BS", ylabel="SCI5 − VCD on BS, points")
+ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 figures.show(
-    prediction.draw(known, subjects),
+    figure,
     "What SCI5 − VCD on BS should be, from the share of B in BS alone; the marks are what was "
     "measured.",
     alt="A line with a band: the predicted difference in points against B as a percentage of "
@@ -165,7 +375,23 @@ figures.show(
 # no part in it.
 
 # %%
-prediction.prediction_table(known, subjects)
+rows = {f"{label}, paper": (*at, tables.number(at[1])) for label, at in paper.items()}
+for name, mine in own[own["n"] > 0].groupby("model") if len(own) else ():
+    mine = mine.set_index("part")
+    share, at = mine.at["B, % of BS", "estimate"], mine.loc["gain on BS"]
+    text = tables.with_ends(at["estimate"], at["low"], at["high"], key=at["key"])
+    rows[name] = share, at["estimate"], text
+lines = [
+    {
+        "B, % of BS": tables.number(share),
+        f"predicted, {tables.INTERVAL}": tables.shown(predicted(share), 1),
+        "found": text,
+        "within": within(share, gap),
+    }
+    for share, gap, text in rows.values()
+]
+lines = pd.DataFrame(lines, list(rows), dtype=object)
+tables.Table("prediction", lines, "SCI5 − VCD on BS in points, predicted and found")
 
 # %% [markdown]
 # ### Refute it
@@ -183,7 +409,11 @@ prediction.prediction_table(known, subjects)
 # ### What it is made of
 
 # %%
-prediction.trainings_table(known)
+judged = {f"{each.shown}, seed {each.seed}": {"may be asked": "yes" if each.fit else "no",
+                                              "not met or undecided": lacks(each) or "none"}
+          for each in seeds}  # fmt: skip
+judged = pd.DataFrame.from_dict(judged, orient="index").reindex(known.index).join(known)
+tables.plain(judged, name="trainings", caption="Pocket trainings: SCI5 − VCD in points, test rows")
 
 # %% [markdown]
 # ### Reading and deviations
@@ -199,10 +429,31 @@ prediction.trainings_table(known)
 #   models ({ref}`registration`).
 
 # %% [markdown]
+# ## If you change …
+#
+# - `METHODS["VCD"]` to `METHODS["TIE"]` in `gained`: another method to gain over, by the same two
+#   numbers. The paper's marks stay those over VCD.
+# - `models=[mine]` and `records=runs`: a model of yours among the lines of the prediction.
+#
 # ## Stamp
+#
+# The download holds every training of the dial: inputs alone, B, S, habit and deficit in percent,
+# gains in points.
+
+# %%
+heads = {"original alone": "base", "V1 alone": "V1", "V2 alone": "V2", "black alone": "black",
+         "noise500 alone": "noise500", "B": "B, %", "S": "S, %", "habit": "habit, %",
+         "deficit": "deficit"}  # fmt: skip
+gains = [*(f"SCI5 − base, {part}" for part in dial.PARTS), "VCD − base, all"]
+each_training = (100 * turned[[*heads, *gains]]).rename(columns=heads)
+each_training.index = [each.name for each in samples]
+each_training = tables.plain(each_training, name="dial", caption="Every training on fixed rows")
+tables.download("when_it_helps", [each_training])
 
 # %% tags=["hide-input"]
-chapters.stamp_of(subjects, [folder / f"{each.name}.parquet" for each in turns])
+read = [replace(each, name=f"{each.name} seed {each.seed}") for each in seeds]
+read += [each for each in subjects if not each.shown.startswith("pocket ")]
+chapters.stamp_of(read, [folder / f"{each.name}.parquet" for each in samples])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

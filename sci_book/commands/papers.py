@@ -112,6 +112,7 @@ def claims(
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
+    own = own.drop(columns="ends")
     if as_json:
         rows = {"claims": ledger.as_rows(findings), "own": own.to_dict("records")}
         known = {**registration.as_values(), **rows}

@@ -21,8 +21,8 @@ from sci_book.files import json_text, read_yaml
 from sci_book.methods import COMPARED, exported_methods
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters.cost import ratio
-from sci_book.papers.sci.chapters.headline import seeds
 from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
+from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.pages import address, title_of
@@ -148,11 +148,11 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         records: their folder. Of further trainings, in the folders `seed1`, … below it, there are
             probes of the book's own paper alone.
     """
-    probes = load_probes()
+    probes, trainings = load_probes(), chapters.by_seed(chapters.subjects(models, records))
     return [
         cell
-        for seed, subjects in seeds(models, records).items()
-        for paper in (PAPERS if seed == 0 else (OWN,))
+        for place, subjects in enumerate(trainings.values())
+        for paper in ((OWN,) if place else PAPERS)
         for subject, evidence in zip(
             subjects, PAPERS[paper].evidence(subjects, None), strict=True
         )
@@ -160,7 +160,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         if probe.paper == paper
         for method in COMPARED
         for part in probe.parts(evidence, method)
-        if (cell := _cell(probe, subject, seed, method, part)).change.n
+        if (cell := _cell(probe, subject, subject.seed, method, part)).change.n
     ]  # fmt: skip
 
 

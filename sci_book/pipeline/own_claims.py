@@ -10,13 +10,15 @@ from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import interval, number
+from sci_book.papers.shared.tables import MISSING, interval, number
 
 
 def claim_lines(
     subjects: Sequence[Subject], extended: str | Path, trainings: str | Path
 ) -> pd.DataFrame:
     """A line a claim, as `verdicts.claim_lines` has one for a paper's.
+
+    Beside, `ends` are the intervals that its `claims` tell, with their keys.
 
     Args:
         subjects: the models, with their ordinary records.
@@ -29,20 +31,25 @@ def claim_lines(
 def _of_rules(subjects: Sequence[Subject], extended: str | Path) -> Iterator[dict[str, Any]]:
     judged = own_rules.judged(own_rules.models(subjects, extended))
     for claim in own_rules.claims(judged):
-        yield _line("own_rules", claim.id, claim.means, claim.verdict, claim.ends)
+        found = [_ends(line) for _, line in judged[judged["id"] == claim.id].iterrows()]
+        yield _line("own_rules", claim.id, claim.means, claim.verdict, claim.ends, found)
 
 
 def _of_dial(trainings: str | Path) -> Iterator[dict[str, Any]]:
     samples = dial.samples_of(dial.read_dial(located(trainings)))
     for name, outcome in dial_predictions.outcomes(samples).iterrows():
-        ends = interval(outcome["low"], outcome["high"], 3)
-        found = f"{number(outcome['estimate'], 3)} {ends}, claimed {outcome['claimed']}".replace(
-            "-", "−"
-        )
-        yield _line("dial", name, outcome["means"], outcome["verdict"], found)
+        ends, claimed = _ends(outcome, 3), outcome["claimed"].replace("-", "−")
+        found = f"{number(outcome['estimate'], 3)} {ends}, claimed {claimed}"
+        yield _line("dial", name, outcome["means"], outcome["verdict"], found, [ends])
 
 
-def _line(page: str, name: str, means: str, verdict: str, found: str) -> dict[str, Any]:
+def _ends(line: pd.Series, decimals: int = 2) -> str:
+    return interval(line["low"], line["high"], decimals, line["key"])
+
+
+def _line(
+    page: str, name: str, means: str, verdict: str, found: str, ends: Sequence[str]
+) -> dict[str, Any]:
     means = " ".join(means.split())
     return {"id": name, "place": "claim", "what": means, "page": page, "verdict": verdict,
-            "claims": found}  # fmt: skip
+            "claims": found, "ends": [each for each in ends if each != MISSING]}  # fmt: skip

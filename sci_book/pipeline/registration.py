@@ -10,19 +10,10 @@ written down later, before other results, has a registration of its own (`regist
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from sci_book.data.catalogue import model_entry
 from sci_book.files import json_text, read_yaml
-from sci_book.papers.shared.pages import link, places
-from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
-from sci_book.pipeline import printed
-from sci_book.pipeline.claims import load_claims
 from sci_book.resources import PAPER
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
@@ -74,8 +65,8 @@ UNTOUCHED = "The checksum of each file is the one registered, or the one of its 
 def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     """What is registered, and whether the files are still that, in Markdown.
 
-    The reasons of amendments are said of the registrations beside the ledger's, whose own stand in
-    a table (`amendments_table`).
+    The reasons of amendments are told of the registrations beside the ledger's; those of the
+    ledger's own stand on the page that shows all.
     """
     known, wrong = load_registration(folder, registered), departures(folder, registered)
     changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
@@ -90,58 +81,6 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     )
 
 
-def verdict(folder: Path = PAPER) -> str:
-    """Of the claim that the files are what was registered, or amended with a reason."""
-    return "fails" if departures(folder) else "holds"
-
-
-def planned(folder: Path = PAPER) -> str:
-    """What the registration said of the subjects and the world to come, quoted, in Markdown."""
-    known = load_registration(folder)
-    return "\n>\n".join(
-        f"> **{key.capitalize()}.** “{known[key].strip()}”" for key in ("subjects", "world")
-    )
-
-
-def subjects_table(results: str | Path, folder: Path = PAPER) -> Table:
-    """Each training of the two families by the registered recipe: where it began, what it meets.
-
-    Args:
-        results: the folder of committed results, with `pilots/<training>.json`.
-    """
-    lines = {}
-    for subject in read_yaml(folder / SUBJECTS):
-        judged = json.loads(_pilot(results, subject).read_text(encoding="utf-8"))
-        (level,) = (line for line in judged["conditions"] if line["id"] == "as-the-paper")
-        lines[subject["title"]] = {
-            "began from": subject["began"],
-            "commit": subject["commit"][:7],
-            "conditions": judged["fit"],
-            "base − paper’s, points": with_ends(
-                *(level[end] for end in ("estimate", "low", "high")), decimals=1
-            ),
-        }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-subjects", frame, "Trainings by the registered recipe")
-
-
-def unregistered() -> str:
-    """What claims something that stands in no registered file for it, as links, in Markdown."""
-    leading = {claim.page for claim in load_claims(own=True) if claim.leads}
-    known = {*leading, *BESIDE.values(), "registration"}
-    claiming = (name for name, place in places().items() if "**Claim.**" in place.text)
-    return ", ".join(map(link, sorted(set(claiming) - known)))
-
-
-def beside(folder: Path = PAPER) -> str:
-    """What else is registered, page by page, in Markdown."""
-    return "\n".join(
-        f"- {link(page)}. {sentence(folder, name)} "
-        f"{load_registration(folder, name)['subjects'].strip()}"
-        for name, page in BESIDE.items()
-    )
-
-
 def as_values(folder: Path = PAPER) -> dict[str, Any]:
     """The `registration`, its `amendments` and the `departures` from both, as values for JSON."""
     known = {
@@ -150,77 +89,3 @@ def as_values(folder: Path = PAPER) -> dict[str, Any]:
         "departures": departures(folder),
     }
     return json.loads(json_text(known, default=str))
-
-
-def files_table(folder: Path = PAPER) -> Table:
-    """Each registered file with its SHA-256 and how often it was amended."""
-    changes = [entry["file"] for entry in load_amendments(folder)]
-    lines = {
-        name: {"SHA-256 when registered": f"{digest[:32]}…", "amendments": str(changes.count(name))}
-        for name, digest in load_registration(folder)["files"].items()
-    }
-    return Table("registered", pd.DataFrame.from_dict(lines, orient="index"), "Registered files")
-
-
-def amendments_table(folder: Path = PAPER) -> Table:
-    """Every amendment: its file, day, commit and reason."""
-    none = {"date": MISSING, "commit": "", "file": "none", "reason": MISSING}
-    frame = pd.DataFrame(load_amendments(folder) or [none], columns=list(none)).astype(str)
-    when = (frame["date"] + " " + frame["commit"].str[:7]).str.strip()
-    table = pd.DataFrame({"day and commit": when, "reason": frame["reason"]})
-    return Table("prose-amendments", table.set_index(frame["file"]), "Amendments")
-
-
-def mended_table(results: str | Path) -> Table:
-    """Each predicate that was changed before the registration, with its verdicts on old models.
-
-    Args:
-        results: the folder of committed results, with `ledger/mended.json`.
-    """
-    reasons = {entry["id"]: entry["reason"] for entry in read_yaml(PAPER / MENDED)}
-    known = json.loads((located(results) / "ledger" / "mended.json").read_text(encoding="utf-8"))
-    lines = {
-        f"{row['id']}, {model_entry(row['model'])['title']}": {
-            "before": _verdict(row["before"]),
-            "after": _verdict(row["after"]),
-            "reason": " ".join(reasons[row["id"]].split()),
-        }
-        for row in known["rows"]
-    }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-mended", frame, "Changed predicates, before and after")
-
-
-def own_numbers_table() -> Table:
-    """The claims whose predicate the paper's own numbers do not meet throughout."""
-    lines = {}
-    for claim in load_claims():
-        word = printed.in_words(claim)
-        if word not in ("holds", MISSING):
-            lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word,
-                               "tested": claim.means.replace("`", "")}  # fmt: skip
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-own-numbers", frame, "Predicates that the paper's own numbers do not meet")
-
-
-def files(results: str | Path) -> list[Path]:
-    """What a page that shows the registration reads, for its stamp."""
-    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED, SUBJECTS, *BESIDE)
-    judged = [_pilot(results, subject) for subject in read_yaml(PAPER / SUBJECTS)]
-    trainings = sorted((located(results) / "trainings").glob("*.json"))
-    mended = located(results) / "ledger" / "mended.json"
-    return [*(PAPER / name for name in names), mended, *judged, *trainings]
-
-
-def _pilot(results: str | Path, subject: Mapping[str, Any]) -> Path:
-    return located(results) / "pilots" / f"{subject['training']}.json"
-
-
-def _verdict(side: Mapping[str, Any] | None) -> str:
-    if side is None:
-        return "new"
-    word = side["verdict"] + (", not counted" if side.get("by_construction") else "")
-    if side["found"] is None:
-        return word
-    middle, low, high, _ = side["found"]
-    return f"{word}: {number(middle, 3)} {interval(low, high, 3)}"

@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.papers.sci.chapters.shapes import ends
 from sci_book.papers.shared import chapters, figures, parameters
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, interval, number, plain
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, number, plain
 from sci_book.results.records import Records, read_records
 from sci_book.results.statistics import (
     Interval,
@@ -134,10 +136,10 @@ def gains(runs: Sequence[Run], method: str) -> pd.DataFrame:
 def gains_table(frame: pd.DataFrame, method: str) -> Table:
     """`gains` as a table."""
     cells = frame.assign(
-        low=list(map(interval, frame["low"], frame["high"])),
+        low=_ends(frame),
         verdict=frame["verdict"].fillna(MISSING),
     ).set_axis([f"{run}: {name}" for run, name in frame.index])
-    cells = cells.drop(columns=["high", "p alone"]).rename(
+    cells = cells.drop(columns=["high", "p alone", "key"]).rename(
         columns={"low": INTERVAL, "method": method}
     )
     caption = f"Accuracy in percent, and what {method} gains in points, paired by row"
@@ -180,7 +182,7 @@ def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
         lines[key]["p"] = p
     index = pd.MultiIndex.from_tuples(list(lines), names=["run", "policy"])
-    columns = ["difference", "low", "high", "n", "p"]
+    columns = ["difference", "low", "high", "n", "key", "p"]
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
@@ -189,7 +191,7 @@ def against_table(frame: pd.DataFrame, first: str) -> Table:
     cells = pd.DataFrame(
         {
             "difference": frame["difference"],
-            INTERVAL: list(map(interval, frame["low"], frame["high"])),
+            INTERVAL: _ends(frame),
             "p (Holm)": [number(p, 4) for p in frame["p"]],
             "n": frame["n"],
         }
@@ -225,9 +227,14 @@ def stamp_of(runs: Sequence[Run]) -> Table:
     )
 
 
-def _points(name: str, change: Interval) -> dict[str, float]:
+def _ends(frame: pd.DataFrame) -> pd.Series:
+    return pd.Series(ends(frame), frame.index, dtype=object)  # str would drop the keys
+
+
+def _points(name: str, change: Interval) -> dict[str, Any]:
     points = change.times(100)
-    return {name: points.estimate, "low": points.low, "high": points.high, "n": points.n}
+    return {name: points.estimate, "low": points.low, "high": points.high, "n": points.n,
+            "key": change.key}  # fmt: skip
 
 
 def _common(first: Run, other: Run) -> tuple[np.ndarray, np.ndarray]:

@@ -173,6 +173,8 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     for name in ("what", "claims"):
         code = cells[name].str.replace("`(.+?)`", r"<code>\1</code>", regex=True)
         cells[name] = code.str.replace(r"\*([^\s*][^*]*)\*", r"<em>\1</em>", regex=True)
+    if "ends" in frame:
+        cells["claims"] = list(map(_with_keys, cells["claims"], frame["ends"]))
     cells["page"] = [
         f'<a href="{address(page)}">{escape(title_of(page))}</a>' for page in cells["page"]
     ]
@@ -188,6 +190,14 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     style = style.set_td_classes(pd.DataFrame({heads["verdict"]: classes.where(named != "", "")}))
     style = style.set_uuid(f"prose-scoreboard-{paper}")
     return style.set_table_attributes('class="sci-table"').to_html()
+
+
+def _with_keys(text: str, ends: Sequence[str] | float) -> str:
+    """Each interval in a text marked with its key; `ends` is NaN for a line that has none."""
+    keys = {str(each): each.key for each in ends} if isinstance(ends, list) else {}
+    for each, key in keys.items():
+        text = text.replace(each, f'<span class="k{key}">{each}</span>')
+    return text
 
 
 def load_without() -> list[dict[str, str]]:

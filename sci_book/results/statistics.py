@@ -192,6 +192,11 @@ def _key(sums: Sequence[np.ndarray], statistic: Statistic, each: np.ndarray, spa
     return made.hexdigest()[:12]
 
 
+def key_of(*what: object) -> str:
+    """The key of a number that is no measure of rows, from what settles which number it is."""
+    return hashlib.blake2s(repr(what).encode()).hexdigest()[:12]
+
+
 def _moved(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:
     """How far each group moves the mean over trainings: its influence, `[groups]`."""
     total = 0.0
@@ -323,16 +328,20 @@ def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
 def slope(fit: Fit, column: int) -> Interval:
     """The slope along one column, the others held, with Student's interval."""
     low, high = fit.conf_int(alpha=1 - LEVEL)[column + 1]
-    n = int(fit.nobs)
-    return Interval(float(fit.params[column + 1]), float(low), float(high), n, n)
+    n, key = int(fit.nobs), _fit_key(fit, "slope", column)
+    return Interval(float(fit.params[column + 1]), float(low), float(high), n, n, key=key)
 
 
 def one_more(fit: Fit, point: Sequence[float]) -> Interval:
     """The value at a point, and the interval in which one more observation there would lie."""
     there = fit.get_prediction([[1.0, *point]])
     ((low, high),) = there.conf_int(obs=True, alpha=1 - LEVEL)
-    n = int(fit.nobs)
-    return Interval(float(there.predicted_mean[0]), float(low), float(high), n, n)
+    n, key = int(fit.nobs), _fit_key(fit, "one more", *point)
+    return Interval(float(there.predicted_mean[0]), float(low), float(high), n, n, key=key)
+
+
+def _fit_key(fit: Fit, *what: object) -> str:
+    return key_of(*what, fit.model.exog.tolist(), fit.model.endog.tolist())
 
 
 def mcnemar(first: Rows, second: Rows) -> float:

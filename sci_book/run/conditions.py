@@ -57,9 +57,9 @@ def measure(
         of: "model", or "small sister" for what is asked of a model's smaller sister.
 
     Returns:
-        Columns `id, input, group, against, estimate, low, high, n, margin, state`: differences of
-        accuracy in points, intervals over question groups. Inputs that the records do
-        not hold are *undecided* with n = 0.
+        Columns `id, input, group, against, estimate, low, high, n, key, margin, state`: differences
+        of accuracy in points, intervals over question groups, the `key` of each number. Inputs
+        that the records do not hold are *undecided* with n = 0.
     """
     chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
     frame = records.frame[chosen]
@@ -86,6 +86,7 @@ def measure(
                         "group": group,
                         "against": condition["against"],
                         **dict(zip(("estimate", "low", "high", "n"), interval[:4], strict=True)),
+                        "key": interval.key,
                         "margin": condition.get("within", condition.get("above")),
                         "state": state(interval, condition, spec["least_rows"]),
                     }

@@ -56,6 +56,8 @@ def test_differences_of_the_frozen_records_are_those_of_their_accuracies():
     found = table.loc[("rewording", "V2", "MCQ")]
     assert found["estimate"] == pytest.approx(expected)
     assert found["n"] == mcq.sum()
+    keys = [key for key, n in zip(table["key"], table["n"], strict=True) if n]
+    assert len({*keys}) == len(keys) and all(keys)
     assert table.loc[("as-the-paper", "original", "Overall"), "estimate"] == pytest.approx(
         100 * base[validation].mean() - 70.46
     )

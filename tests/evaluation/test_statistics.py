@@ -248,6 +248,15 @@ def test_a_least_squares_line_is_that_of_the_textbook():
     np.testing.assert_allclose(found[:3], at @ known + np.array([0, -wide, wide]))
 
 
+def test_a_number_of_a_line_has_the_key_of_its_points_and_its_place():
+    x = np.arange(6.0)
+    fits = [statistics.least_squares([x, x**2], x**3 + end) for end in (0, 0, 1)]
+    first, again, other = ([statistics.slope(fit, column).key for column in (0, 1)]
+                           + [statistics.one_more(fit, [at, 2.0]).key for at in (0.5, 1.0)]
+                           for fit in fits)  # fmt: skip
+    assert first == again and len({*first, *other}) == 8
+
+
 @pytest.mark.parametrize("columns", [[[1, 2, 3], [2, 4, 6]], [[1, 1, 1, 1]], [[1, 2]]])
 def test_points_that_settle_no_line_are_refused(columns):
     with pytest.raises(ValueError, match="needs more than"):

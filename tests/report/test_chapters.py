@@ -92,6 +92,26 @@ def test_validation_rows_may_have_records_of_their_own(tmp_path):
         _ = chapters.subjects([QWEN], tmp_path)[0].tuned
 
 
+def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
+    whole = records_of(QWEN)
+    for seed, few in ((1, whole.answers_alone()), (12, whole), ("s", whole)):
+        write_records(tmp_path / f"seed{seed}" / f"{QWEN}.parquet", few)
+    for name in (QWEN, LLAVA):
+        write_records(tmp_path / f"{name}.parquet", records_of(name))
+    qwen, llava = models = chapters.subjects([QWEN, LLAVA], tmp_path)
+    assert [each.seed for each in qwen.trainings] == [0, 1, 12] and llava.trainings == [llava]
+    by_seed = chapters.by_seed(models)
+    assert {seed: [each.name for each in found] for seed, found in by_seed.items()} == {
+        0: [QWEN, LLAVA], 1: [QWEN], 12: [QWEN],
+    }  # fmt: skip
+    assert all(each.trainings == [each] for found in by_seed.values() for each in found)
+    first, second = by_seed[0][0], by_seed[1][0]
+    np.testing.assert_array_equal(first.right("VCD"), second.right("VCD"))  # from answers alone
+    write_records(tmp_path / "seed1" / f"{QWEN}.parquet", whole.take(np.arange(9)))
+    second = chapters.subjects([QWEN], tmp_path)[0].trainings[1]
+    assert second.ordinary is None and len(second.records.frame) == 9  # judged on its own
+
+
 def test_two_models_of_one_family_keep_apart(folder):
     twins = chapters.subjects([QWEN, "seed1"], folder)
     assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]

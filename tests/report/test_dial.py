@@ -14,7 +14,6 @@ import torch
 
 from sci_book import resources
 from sci_book.papers.sci import advice, dial, dial_predictions
-from sci_book.papers.sci.chapters import dial_tables
 from sci_book.pocket.curriculum import DIAL, SETTINGS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import Records, RecordsError, read_records, write_records
@@ -241,30 +240,6 @@ def test_methods_are_those_of_the_dial_by_their_constants(drawn):
     changed = replace(records, stamp={**records.stamp, "methods": other})
     assert changed.policy_of(VCD) is None
     assert not [name for name in dial.quantities(changed) if "VCD" in name]
-
-
-def test_the_page_shows_every_prediction_and_training(drawn):
-    samples = dial.samples_of(drawn)
-    shown, outcomes = dial_tables.estimates(samples), dial_predictions.outcomes(samples)
-    known = dial_predictions.load_predictions()["predictions"]
-    assert [each["id"] for each in known] == list(
-        dial_tables.predictions_table(outcomes).frame.index
-    )
-    assert len(dial_tables.trainings_table(shown).frame) == 16
-    skews = dial_tables.along(shown, "skew")["skew"].tolist()
-    assert skews == pytest.approx(sorted([0.3, 0.5, 0.65, 0.8, 0.95] * 2))
-    assert len(dial_tables.along(shown, "reword")) == 8
-    text = dial_tables.answer(outcomes, shown, samples)
-    words = outcomes["verdict"].value_counts()
-    assert f"Of 13 predictions {words.get('holds', 0)} hold, " in text
-    own = 100 * shown[shown["setting"] == "skew-0.3"]["SCI5 − base, all"].mean()
-    assert re.search(f"by {own:.2f}".replace("-", "−") + r" \[[^]]+\] at a skew of 0.3", text)
-    table = dial_tables.rule_table(shown).frame
-    assert list(table.index) == dial.methods()
-    fit = dial.rule(shown, "SCI5")
-    assert table.loc["SCI5", "c1, habit"].startswith(f"{fit.params[1]:.3f}".replace("-", "−"))
-    dial_tables.draw_turned(shown)
-    dial_tables.draw_known(shown)
 
 
 def test_the_dials_records_are_of_the_registered_rows():

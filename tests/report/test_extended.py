@@ -4,8 +4,10 @@ import dataclasses
 
 import made_up
 import numpy as np
+import pandas as pd
 import pytest
 
+from sci_book.papers.sci.chapters.shapes import built_with
 from sci_book.papers.shared import chapters, extended
 from sci_book.results.records import RecordsError, write_records
 from sci_core.methods import sci
@@ -40,6 +42,19 @@ def test_extended_records_keep_to_rows_that_the_ordinary_ones_have(beside, pair)
     assert back.records.frame["index"].tolist() == list(range(0, 90, 3))
     apart = dataclasses.replace(pair[0], records=pair[0].records.take(np.arange(100, 150)))
     assert extended.extended(apart, beside / "extended") is None
+
+
+def test_the_conditions_of_longer_records_are_those_of_the_ordinary_ones(beside, pair, longest):
+    assert longest[0].path != pair[0].path
+    assert longest[0].unmet == pair[0].unmet == pair[0].tuned.unmet
+
+
+def test_built_with_scis_rounds_it_is_drbench(longest):
+    mine = built_with(longest[0].records, ("black", "noise500"), ("V1", "V2"))
+    test = longest[0].sets("any", "rows")
+    mine = mine & test["all"].to_numpy()[:, None]
+    pd.testing.assert_frame_equal(mine, test[mine.columns], check_dtype=False)
+    assert mine["B"].any() and mine["S"].any()
 
 
 @pytest.mark.parametrize(

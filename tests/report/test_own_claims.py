@@ -13,6 +13,9 @@ def test_every_registered_claim_has_a_line_with_its_pages_verdict(subjects, tmp_
     of_dial = lines[lines["page"] == "dial"]
     assert of_dial["verdict"].to_dict() == outcomes["verdict"].to_dict()
     assert of_dial["claims"].str.contains(r"\d\.\d{3} \[.*\], claimed [<>] ").all()
+    for line in lines.itertuples():  # the scoreboard marks each interval with its key
+        assert line.claims.count("[") == len(line.ends)
+        assert all(each in line.claims and each.key for each in line.ends)
     judged = own_rules.claims(own_rules.judged(own_rules.models(subjects, tmp_path)))
     of_rules = lines[lines["page"] == "own_rules"]
     assert of_rules["verdict"].to_dict() == {claim.id: claim.verdict for claim in judged}

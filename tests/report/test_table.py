@@ -49,3 +49,9 @@ def test_a_download_holds_every_cell_of_its_tables():
     assert read["table"].tolist() == ["t"] * 4 + ["u"] * 2
     assert read.iloc[0].tolist() == ["t", "a, b", "ours x", "1.0 [0.5, 1.5]"]
     assert read.iloc[3].tolist() == ["t", "c", "n ", "4"]
+
+
+def test_a_recorded_number_has_the_key_of_its_place_in_a_file():
+    one, other = (tables.recorded(1.234, 1, 2, 1, at=at, head="met: ") for at in ("a, x", "a, y"))
+    assert one == other == "met: 1.2 [1.0, 2.0]" and one.key != other.key
+    assert one.key == tables.recorded(3, 2, 4, at="a, x").key

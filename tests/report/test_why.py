@@ -1,15 +1,13 @@
-"""Why SCI gains, DRBench held out, and what the mix alone predicts."""
+"""Why SCI gains or loses."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from sci_book.papers.sci.chapters import headline, held_out, prediction, why
+from sci_book.papers.sci.chapters import why
 from sci_book.papers.shared import chapters
-from sci_book.papers.shared.extended import extended
 from sci_book.results.statistics import Interval
 from sci_core.methods import SCI5
 
@@ -160,104 +158,3 @@ def test_no_round_adds_most_and_least_at_once(value, pair, monkeypatch):
     assert "every round adds the same" in said and "most" not in said and "least" not in said
     alike["V1"]["BS"] = Interval(value + 0.1, 0.0, 0.2, 9, 9)
     assert "V1 adds most to the other rounds" in why.without_sentence(pair[0])
-
-
-@pytest.fixture(scope="module")
-def long():
-    whole = chapters.subjects(MODELS[:1], FROZEN)[0]
-    return few(extended(whole, FROZEN / "extended"), 5)
-
-
-def test_the_constructions_share_no_round_and_noise400_is_in_none(long):
-    rounds = held_out.rounds_of(long)
-    own, other, every = ({*visual, *textual} for visual, textual in rounds.values())
-    assert own == set(SCI5.rounds[1:]) and not own & every and other < every
-    assert [len(names) for names in rounds[held_out.OTHER]] == [2, 2]
-    assert "noise400" not in own | every
-
-
-def test_the_conditions_of_longer_records_are_those_of_the_ordinary_ones():
-    whole = chapters.subjects(MODELS[:1], FROZEN)[0]
-    longer = extended(whole, FROZEN / "extended")
-    assert longer.path != whole.path and longer.unmet == whole.unmet == whole.tuned.unmet
-
-
-def test_built_with_scis_rounds_it_is_drbench(long):
-    mine = held_out.subsets(long, held_out.rounds_of(long)[held_out.OWN])
-    theirs = long.sets("any", "rows")
-    pd.testing.assert_frame_equal(mine, theirs[mine.columns], check_dtype=False)
-
-
-def test_gains_are_paired_and_judged_only_where_the_model_is_fit(long, monkeypatch):
-    frame = held_out.gains(long)
-    rows = held_out.subsets(long, held_out.rounds_of(long)[held_out.ALL])["BS"].to_numpy()
-    gap = (long.right(SCI5) - long.right(why.METHODS["base"]))[rows]
-    line = frame.loc[f"SCI5 − base, BS {held_out.ALL}"]
-    assert line["reproduced"] == pytest.approx(100 * gap.mean()) and line["n"] == rows.sum()
-    monkeypatch.setattr(chapters.Subject, "fit", property(lambda _: False))
-    assert held_out.verdict({"m": held_out.gains(long)}) == "not comparable"
-    monkeypatch.setattr(chapters.Subject, "fit", property(lambda _: True))
-    judged = held_out.gains(long)
-    assert held_out.verdict({"m": judged}) in {"holds", "fails", "inconclusive"}
-    assert "its own rounds select" in held_out.answer(judged, long)
-    assert held_out.gains_table(judged, long).frame.shape[0] == len(judged)
-    assert held_out.sizes_table([long]).frame.shape[0] == 3
-    held_out.draw({long.name: judged}, [long]).canvas.draw()
-
-
-def test_the_papers_own_answer_is_its_table_3():
-    assert "LLaVA-NeXT gains 15.44 points on its own BS and 3.70" in held_out.paper_sentence()
-
-
-def test_the_mix_alone_predicts(pair):
-    known = prediction.trainings({0: pair, 1: pair[:1]})
-    assert known["seed"].tolist() == [0, 0, 1] and not known["fit"].any()
-    for share in (0.0, 0.3, 1.0):
-        found = prediction.predict(known, share)
-        values = share * known["B"] + (1 - share) * known["rest"]
-        assert found.estimate == pytest.approx(values.mean())
-        assert found.low < found.estimate < found.high and found.n == 3
-    own = prediction.predict(known, known["share"][0])
-    assert min(known["BS"]) - 30 < own.estimate < max(known["BS"]) + 30
-    alone = prediction.predict(known[:1], known["share"][0])
-    assert alone.estimate == pytest.approx(known["BS"][0]) and np.isnan(alone.low)
-    assert np.isnan(prediction.predict(known[:0], 0.5).estimate)
-
-
-def test_a_training_that_may_be_asked_need_not_meet_every_condition():
-    known = prediction.trainings(headline.seeds(MODELS, FROZEN))
-    lacking = {line.name: set() for line in known.itertuples()}
-    for line in known[known["lacks"] != ""].itertuples():
-        lacking[line.name].add(line.seed)
-    assert len(known) == 6 and known["fit"].all()
-    assert lacking == {"pocket-qwen2vl": {1}, "pocket-llavanext": {0, 1, 2}}
-    told = "all of them meet what a claim about SCI rests on, and 2 every condition."
-    assert told in prediction.answer(known)
-    assert prediction.trainings_table(known).frame["not met or undecided"].eq("none").sum() == 2
-    for fit, lacks, told in (
-        ([True] * 6, "", "all of them meet what a claim about SCI rests on, and all every"),
-        ([True] * 5 + [False], "x", "5 of them meet what a claim about SCI rests on, and none"),
-        ([False] * 6, "x", "none of them meets what a claim about SCI rests on"),
-    ):
-        assert told in prediction.answer(known.assign(fit=fit, lacks=lacks))
-    unmet = {"dummy": "not met", "rewording": "", "sister": "undecided (it has no smaller sister)"}
-    assert prediction.lacks(unmet) == "dummy not met"
-    assert prediction.lacks({**unmet, "rewording": "undecided"}) == (
-        "dummy not met, rewording undecided"
-    )
-
-
-def test_a_readers_model_stands_beside_the_papers(pair):
-    known = prediction.trainings({0: pair})
-    mine = replace(pair[0], shown="my model, run here")
-    table = prediction.prediction_table(known, [mine]).frame
-    assert table.index.tolist() == ["LLaVA-NeXT, paper", "Qwen2-VL, paper", "my model, run here"]
-    assert table.loc["Qwen2-VL, paper", "found"] == "6.38" and set(table["within"]) <= {"yes", "no"}
-    assert len(prediction.prediction_table(known, pair).frame) == 2
-    assert prediction.trainings_table(known).frame.shape == (2, 6)
-    for shown in (known, known[:0]):
-        prediction.draw(shown, [mine]).canvas.draw()
-    assert "provisional" in prediction.answer(known)
-    for few_known in (known[:0], known[:1]):  # without an interval there is nothing to say
-        assert "nothing is predicted" in prediction.answer(few_known)
-    assert set(prediction.prediction_table(known[:1], []).frame["within"]) == {"—"}

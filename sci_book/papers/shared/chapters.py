@@ -61,6 +61,7 @@ class Subject:
         brief: its name in rows that hold the paper's numbers too, unlike that of any other model.
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         ordinary: the same model with the records its conditions are judged on (`with_records`).
+        single: whether it is one training by itself, without the others of its recipe (`by_seed`).
     """
 
     name: str
@@ -70,6 +71,7 @@ class Subject:
     path: Path
     records: Records
     ordinary: Subject | None = None
+    single: bool = False
 
     def with_records(self, records: Records, path: Path | None = None) -> Subject:
         """This model with other records, whose conditions stay judged on its ordinary ones."""
@@ -78,14 +80,23 @@ class Subject:
 
     @cached_property
     def trainings(self) -> list[Subject]:
-        """This model, then those of the same recipe and name in the folders `seed1`, … beside."""
+        """This model, then those of the same recipe and name in the folders `seed1`, … beside.
+
+        Each is a model of its own: its conditions are judged on its own records.
+        """
         name = self.path.name
         others = [
-            self.with_records(read_records(folder / name), folder / name)
-            for folder in sorted(self.path.parent.glob("seed*"))
-            if (folder / name).is_file()
+            replace(self, records=read_records(folder / name), path=folder / name)
+            for folder in sorted(self.path.parent.glob("seed[0-9]*"))
+            if (folder / name).is_file() and not self.single
         ]
         return [self, *others]
+
+    @property
+    def seed(self) -> int:
+        """Which training of its recipe this is, by its folder: 1 in `seed1`, 0 in the book's."""
+        digits = self.path.parent.name.removeprefix("seed")
+        return int(digits) if digits.isdigit() else 0
 
     @property
     def groups(self) -> np.ndarray:
@@ -285,6 +296,13 @@ def absences(companion: Found) -> str:
     if not companion.absent:
         return ""
     return " ".join(companion.absent) + " Of these models nothing can be compared."
+
+
+def by_seed(models: Iterable[Subject]) -> dict[int, list[Subject]]:
+    """Every training of some models by itself, those of one seed together."""
+    trainings = [replace(each, single=True) for model in models for each in model.trainings]
+    seeds = sorted({training.seed for training in trainings})
+    return {seed: [each for each in trainings if each.seed == seed] for seed in seeds}
 
 
 def labelled(models: Iterable[Subject], label: str) -> Subject | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from sci_book.results.statistics import LEVEL, Interval
+from sci_book.results.statistics import LEVEL, Interval, key_of
 
 MISSING = "—"
 INTERVAL = f"{100 * LEVEL:g} % interval"
@@ -175,6 +175,18 @@ def with_ends(
 ) -> str:
     """A number and its interval, `12.34 [11.00, 13.68]`."""
     return Ends(f"{number(value, decimals)} {interval(low, high, decimals)}", key)
+
+
+def recorded(
+    estimate: Real, low: Real, high: Real, decimals: int = 2, *, at: str, head: str = ""
+) -> str:
+    """A number with its interval as a committed file has them, made of records that are not here.
+
+    Args:
+        at: the file and the place in it, of which the number's key is made.
+        head: what stands before the number.
+    """
+    return Ends(head + with_ends(estimate, low, high, decimals), key_of(at))
 
 
 def shown(found: Interval, scale: Real = 100, decimals: int = 2) -> str:
