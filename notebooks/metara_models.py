@@ -26,6 +26,7 @@ rate: str = "conditional"  # of the figures, beside the paper's FR; or "absolute
 relations: list = ["MR1", "MR2", "MR3", "MR4"]  # whose cases the figures count
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -35,12 +36,13 @@ from IPython.display import Markdown, display
 from scipy.stats import kendalltau
 
 from sci_book.papers.metara import metavqa, paper
-from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, less, levels, mean, read
-from sci_book.papers.metara.chapters.measures import rankings
+from sci_book.papers.metara.chapters import answers
+from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, by_original, less, mean
+from sci_book.papers.metara.chapters.measures import failing, rankings
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.printed import OVERALL, PRINTED, SETS
 from sci_book.papers.metara.relations import RELATIONS
-from sci_book.papers.shared import chapters, figures, parameters, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, parameters, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
@@ -57,7 +59,8 @@ for findings in (of_models, of_tasks, of_rankings):
     display(Markdown(ledger.conclusion(findings)))
 
 # %% tags=["hide-input"]
-made, recorded = read(models, records)
+recorded = answers.subjects(models, records)
+made = recorded.subjects
 relations = parameters.names(relations, "relations")
 if missing := chapters.absences(recorded):
     display(Markdown(missing))
@@ -75,6 +78,13 @@ if missing := chapters.absences(recorded):
 # original. Originals are what the intervals draw again.
 
 # %%
+over = {"relation": relations}
+tidy = frame.measured(
+    answers.line(model, rate, task, over) for model, task in product(made, TASKS.values())
+)
+at = {(line.model, line.task): line for line in tidy.itertuples()}
+
+# %%
 figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 4.2 + 0.2 * len(made)))
 colours = figures.model_colours([model.name for model in made])
 for panel, (table, dataset) in zip(axes, OVERALL.items(), strict=True):
@@ -83,10 +93,9 @@ for panel, (table, dataset) in zip(axes, OVERALL.items(), strict=True):
     theirs = printed["value"].astype(float)
     panel.plot(theirs, range(len(theirs)), "D", mfc="white", mec=figures.INK, markersize=5)
     for height, model in enumerate(made, len(theirs)):
-        rows = model.rate(rate, TASKS[dataset], relation=relations)
-        points, low, high, *_ = mean(rows).times(100)
-        panel.hlines(height, low, high, color=colours[model.name], linewidth=2.5)
-        panel.plot(points, height, "o", color=colours[model.name])
+        line = at[model.shown, TASKS[dataset]]
+        panel.hlines(height, line.low, line.high, color=colours[model.name], linewidth=2.5)
+        panel.plot(line.estimate, height, "o", color=colours[model.name])
     panel.set_yticks(range(len(names)), names, fontsize=7)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlim(left=0)
@@ -110,35 +119,43 @@ relatives = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_
 
 def beside(model, table, **fields):
     """What a table prints of the model, or of the nearest of its family; None if of neither."""
-    mine = relatives[(relatives["label"] == model.subject.label) & (relatives["table"] == table)]
+    mine = relatives[(relatives["label"] == model.label) & (relatives["table"] == table)]
     for row in mine[["model", "base"]].to_dict("records"):
         return PRINTED.number(table, **row, **fields)
 
 
 NAMES = ("accuracy", *RATES, "robust")
-rates = {}
-for model, (table, dataset), name in product(made, OVERALL.items(), NAMES):
-    printed = beside(model, table, metric="final FR") if name == FR else None
-    found = mean(model.rate(name, TASKS[dataset]))
-    rates[f"{model.shown}, {TASKS[dataset]}: {name}"] = chapters.row(found, paper=printed)
+tasks = [(TASKS[dataset], table) for table, dataset in OVERALL.items()]
+rates = []
+for model, (task, table), name in product(made, tasks, NAMES):
+    known = beside(model, table, metric="final FR") if name == FR else None
+    rates.append(answers.line(model, name, task, paper=known))
+rates = frame.measured(rates)
 caption = "Accuracy and Robust(M) = 1, percent of originals; FR, means over them; n originals"
-levels(made, rates, name="rates", caption=caption)
+show = ("paper", "here", "n")
+frame.table(rates, ("model", "task", "rate"), (), name="rates", caption=caption, show=show)
 
 # %% [markdown]
 # Of the originals answered right, those that fail in some case. On text MR2 is the mirror, in which
 # most signs no longer show the answer; so the share without it stands beside.
 
 # %%
-UNMIRRORED = [name for name in RELATIONS if name != "MR2"]
-hidden = {}
-for (words, over), model, task in product(
-    (("", RELATIONS), (", without MR2", UNMIRRORED)), made, TASKS.values()
-):
-    rows = model.rate(FR, task, relation=over)
-    some = mean(rows.assign(value=(rows["value"] > 0).astype(float)))
-    hidden[f"{task}, {model.shown}{words}"] = chapters.row(some)
+OVER = {"all": RELATIONS, "without MR2": [name for name in RELATIONS if name != "MR2"]}
+
+
+def some_fail(training, task, over):
+    """Of each original answered right, 1 where some case under these relations fails, else 0."""
+    return failing(by_original(training, FR, task, relation=OVER[over]))
+
+
+hidden = []
+for model, task, over in product(made, TASKS.values(), OVER):
+    rows = partial(some_fail, task=task, over=over)
+    hidden.append(frame.score(model, rows, mean, task=task, relations=over))
+hidden = frame.measured(hidden)
 caption = "Originals answered right that fail in some case, percent; n right originals"
-levels(made, hidden, name="hidden", caption=caption, paper=False)
+show = ("here", "n")
+frame.table(hidden, ("model", "task"), ("relations",), name="hidden", caption=caption, show=show)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_models):
@@ -155,9 +172,8 @@ for table, dataset in OVERALL.items():
     columns = (rows["dataset"] + " " + rows["split"]).str.strip()
     wide = rows["value"].astype(float).set_axis([names, columns]).unstack(sort=False)
     for model in made:
-        wide.loc[model.shown, f"pocket {TASKS[dataset]}"] = model.percent(
-            "accuracy", TASKS[dataset]
-        )
+        accuracy = answers.percent(model, "accuracy", TASKS[dataset])
+        wide.loc[model.shown, f"pocket {TASKS[dataset]}"] = accuracy
     wide = wide.rename_axis(index=None, columns=None)
     caption = f"{dataset}: the columns printed as FR, and the accuracy of originals; percent"
     display(tables.plain(wide, name=f"columns-{dataset}", caption=caption, decimals=1).fold())
@@ -179,12 +195,11 @@ ticks = [name for names in SETS.values() for name in names]
 theirs = [PRINTED.number("metara_table05", dataset=name) for name in ticks]
 left.plot(theirs, range(len(ticks)), "D", mfc="white", mec=figures.INK, label="paper")
 for (place, model), task in product(enumerate(made), TASKS.values()):
-    rows, colour = model.rate(rate, task, relation=relations), colours[model.name]
-    points, low, high, *_ = mean(rows).times(100)
+    line, colour = at[model.shown, task], colours[model.name]
     height = len(ticks) + (task == "text") + 0.2 * (place - (len(made) - 1) / 2)
-    left.hlines(height, low, high, color=colour, linewidth=2.5)
-    left.plot(points, height, "o", color=colour)
-    values = np.sort(100 * rows["value"])
+    left.hlines(height, line.low, line.high, color=colour, linewidth=2.5)
+    left.plot(line.estimate, height, "o", color=colour)
+    values = np.sort(100 * by_original(model, rate, task, relation=relations)["value"])
     share = 100 * np.arange(1, len(values) + 1) / len(values)
     right.step(
         [0, *values, 100], [0, *share, 100], "--" if task == "text" else "-", where="post",
@@ -211,15 +226,21 @@ figures.show(
 # two can point either way. And it depends on the mirror: a sign that reads otherwise in it no
 # longer shows the answer. Of the lines without MR2 nothing is claimed.
 
+
 # %%
-gaps = {}
-for model, (words, over), name in product(
-    made, (("", RELATIONS), (", without MR2", UNMIRRORED)), RATES
-):
-    text, knowledge = (model.rate(name, task, relation=over) for task in ("text", "knowledge"))
-    gaps[f"{model.shown}, {name}{words}"] = chapters.row(less(text, knowledge))
+def text_less_knowledge(training, name, over):
+    """A failure rate on text less that on knowledge."""
+    tasks = ("text", "knowledge")
+    return less(*(by_original(training, name, task, relation=OVER[over]) for task in tasks))
+
+
+gaps = []
+for model, over, name in product(made, OVER, RATES):
+    terms = partial(text_less_knowledge, name=name, over=over)
+    gaps.append(frame.score(model, terms, answers.weighted, rate=name, relations=over))
+gaps = frame.measured(gaps)
 caption = "FR on text less that on knowledge, points; n originals"
-levels(made, gaps, name="gaps", caption=caption, paper=False).fold()
+frame.table(gaps, ("model", "rate"), ("relations",), name="gaps", caption=caption, show=show).fold()
 
 # %% [markdown]
 # The "greater variance" is a claim of its own: the variance over originals of FR, a share, is
@@ -314,16 +335,26 @@ for line, fields in {**cells, "printed ranks": {"metric": "rank"}}.items():
 caption = "The paper’s Table IV: tau of what it prints"
 display(table_of(own, name="tau-paper", caption=caption).fold())
 
-violated = {}
-for model, (dataset, task) in product(made, TASKS.items()):
-    rows, row = model.violations(task), f"{task}, {model.shown}"
-    fields = {"dataset": PEERS[dataset], "method": "MetaVQA", "metric": "FR"}
-    printed = beside(model, "metara_table04", **fields)
-    violated[row] = chapters.row(mean(rows), paper=printed)
-    for name in metavqa.RELATIONS:
-        violated[f"{row}: {name}"] = chapters.row(mean(rows[rows["relation"] == name]))
+
+def of_relation(training, task, name):
+    """The compositions of a relation of MetaVQA that the base violates, of all by default."""
+    rows = answers.violations(training, task)
+    return rows[rows["relation"] == name] if name else rows
+
+
+def violated():
+    """MetaVQA's failure rate, a line a model, task and relation."""
+    for model, (dataset, task), name in product(made, TASKS.items(), ("", *metavqa.RELATIONS)):
+        fields = {"dataset": PEERS[dataset], "method": "MetaVQA", "metric": "FR"}
+        paper = None if name else beside(model, "metara_table04", **fields)
+        keys = {"task": task, "relation": name or "all", "paper": paper}
+        yield frame.score(model, partial(of_relation, task=task, name=name), mean, **keys)
+
+
 caption = "FR of the base by MetaVQA, percent; n compositions"
-levels(made, violated, name="metavqa", caption=caption).fold()
+tidy, rows = frame.measured(violated()), ("model", "task", "relation")
+show = ("paper", "here", "n")
+frame.table(tidy, rows, (), name="metavqa", caption=caption, show=show).fold()
 
 # %% [markdown]
 # The file holds Table V, what was read (originals that are wrong or unknown to start with enter no
@@ -334,20 +365,20 @@ levels(made, violated, name="metavqa", caption=caption).fold()
 printed = PRINTED.tables["metara_table05"]
 (who,) = set(printed["model"] + " " + printed["base"] + " (paper)")
 five = {who: dict(zip(printed["dataset"], printed["value"].astype(float), strict=True))} | {
-    model.shown: {f"pocket {task}": model.percent(FR, task) for task in TASKS.values()}
+    model.shown: {f"pocket {task}": answers.percent(model, FR, task) for task in TASKS.values()}
     for model in made
 }
 counts = {}
 for model in made:
-    frame = model.subject.records.frame
+    frame = model.records.frame
     counts[model.shown] = {"rows": len(frame), "with an error": int(frame["error"].notna().sum())}
     for task in TASKS.values():
-        left = model.failures(task).left
+        left = answers.failures(model, task).left
         counts[model.shown] |= {f"{task}: {name}": count for name, count in left.items()}
 ranks = {
     f"{model.shown}, {task}: {name}": {
-        "MetaVQA": 100 * model.violations(task, name)["value"].mean(),
-        "MetaRA": model.percent(FR, task, name),
+        "MetaVQA": 100 * answers.violations(model, task, name)["value"].mean(),
+        "MetaRA": answers.percent(model, FR, task, name),
         "rank by MetaVQA": tables.number(ranked[model.shown, task].second[name], 1),
         "rank by MetaRA": tables.number(ranked[model.shown, task].first[name], 1),
     }

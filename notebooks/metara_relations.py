@@ -27,7 +27,7 @@ from PIL import ImageOps
 from sci_book.data.pictures import decode_picture
 from sci_book.papers.metara import files, paper
 from sci_book.papers.metara.chapters import answers
-from sci_book.papers.metara.chapters.answers import FR, TASKS, drawn, levels, mean, rows_of
+from sci_book.papers.metara.chapters.answers import FR, TASKS, by_original, drawn, rows_of
 from sci_book.papers.metara.chapters.measures import halves
 from sci_book.papers.metara.difficulty import LEVELS
 from sci_book.papers.metara.failures import ORIGINAL, RATES
@@ -36,7 +36,7 @@ from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.paraphrase import content_words, keep_questions
 from sci_book.papers.metara.printed import PRINTED
 from sci_book.papers.metara.relations import IDENTITY, OPERATIONS, RELATIONS, make_cases
-from sci_book.papers.shared import chapters, figures, pages, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, pages, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 
@@ -51,7 +51,8 @@ for findings in (by_relation, by_difficulty):
     display(Markdown(ledger.conclusion(findings)))
 
 # %% tags=["hide-input"]
-made, recorded = answers.read(models, records)
+recorded = answers.subjects(models, records)
+made = recorded.subjects
 if missing := chapters.absences(recorded):
     display(Markdown(missing))
 
@@ -70,11 +71,10 @@ if missing := chapters.absences(recorded):
 # %%
 points = []
 for (dataset, task), relation, model in product(TASKS.items(), RELATIONS, made):
-    found = mean(model.rate(rate, task, relation=relation))
     printed = PRINTED.number("metara_table06", split=relation, dataset=dataset)
-    numbers = chapters.row(found, paper=printed if rate == FR else None)
-    points.append({"model": model.shown, "task": task, "relation": relation, **numbers})
-points = pd.DataFrame(points, columns=["model", "task", "relation", *tables.COMPARE_COLUMNS, "key"])
+    keys = {"relation": relation, "paper": printed if rate == FR else None}
+    points.append(answers.line(model, rate, task, {"relation": relation}, **keys))
+points = frame.measured(points)
 
 # %%
 figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 2.9), sharex=True, sharey=True)
@@ -84,7 +84,7 @@ for panel, (dataset, task) in zip(axes, TASKS.items(), strict=True):
         part = points[(points["model"] == model.shown) & (points["task"] == task)]
         heights = np.arange(len(RELATIONS)) + 0.2 * (place - (len(made) - 1) / 2)
         panel.hlines(heights, part["low"], part["high"], color=colours[model.name], linewidth=2.5)
-        panel.plot(part["reproduced"], heights, "o", color=colours[model.name], label=model.shown)
+        panel.plot(part["estimate"], heights, "o", color=colours[model.name], label=model.shown)
     theirs = [PRINTED.number("metara_table06", split=r, dataset=dataset) for r in RELATIONS]
     panel.plot(theirs, RELATIONS, "D", mfc="white", mec=figures.INK, label="paper")
     panel.set(title=f"{task} ({dataset})", xlabel=f"{rate} failure rate, %")
@@ -99,9 +99,9 @@ figures.show(
 )
 
 # %%
-shown = points.set_index(points["task"] + ", " + points["relation"] + ", " + points["model"])
 caption = f"Table VI: FR, {rate}, percent; n originals"
-levels(made, shown.to_dict("index"), name="relations", caption=caption)
+rows, show = ("task", "relation", "model"), ("paper", "here", "n")
+frame.table(points, rows, (), name="relations", caption=caption, show=show)
 
 # %% [markdown]
 # Every pair that the sentence asserts, on the originals that have both relations; below, the
@@ -120,7 +120,7 @@ by_operation = {
     f"{operation.relation}, {operation.name}": {
         f"{model.shown}, {task}": f"{tables.number(100 * values.mean())} of {len(values)}"
         for model, task in product(made, TASKS.values())
-        for values in [model.rate(rate, task, operation=operation.name)["value"]]
+        for values in [by_original(model, rate, task, operation=operation.name)["value"]]
     }
     for operation in OPERATIONS
     if made
@@ -234,7 +234,7 @@ images, titles, chosen = [], [], {}
 for model, (dataset, task) in product(made[:1], TASKS.items()):
     rows, folder = rows_of(task).set_index("index"), drawn(task).parent / "pictures"
     own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
-    cases = model.failures(task).cases.dropna(subset=FR).set_index("index")
+    cases = answers.failures(model, task).cases.dropna(subset=FR).set_index("index")
     pairs, changes = {}, {}
     for index, original in cases["original"].items():
         names = own[original], rows.loc[index, "image"]
@@ -292,7 +292,7 @@ table_of(chosen, name="prose-figure09", caption="Figure 9 by rule").fold()
 figure, axes = plt.subplots(1, len(TASKS), figsize=(figures.WIDTH, 3.1), sharey=True)
 for panel, task in zip(axes, TASKS.values(), strict=True):
     for place, model in enumerate(made):
-        rates = 100 * model.rate("absolute", task).set_index("original")["value"]
+        rates = 100 * by_original(model, "absolute", task).set_index("original")["value"]
         about = halves(task).loc[rates.index].assign(rate=rates)
         apart = 1.2 * (place - (len(made) - 1) / 2)  # dots of two models would cover each other
         colour = colours[model.name]
@@ -331,12 +331,12 @@ scales = {
 }
 in_orders = {}
 for model, task in product(made, TASKS.values()):
-    if len(answers := model.orders(task)):
-        for (what, scale), found in zip(scales.items(), order_rates(answers), strict=True):
-            name = f"{task}, {model.shown}: {what}"
-            in_orders[name] = chapters.row(found, scale=scale)
+    if len(sheets := answers.orders(model, task)):
+        for (what, scale), found in zip(scales.items(), order_rates(sheets), strict=True):
+            cells = {"here": found.times(scale), "n": found.n}
+            in_orders[f"{task}, {model.shown}: {what}"] = cells
 caption = "Sheets in several orders; n: originals, and pictures for answers that changed"
-levels(made, in_orders, name="orders", caption=caption, paper=False).fold()
+table_of(in_orders, name="orders", caption=caption).fold()
 
 # %% [markdown]
 # The file holds all three rates by relation, the cases that were drawn and could not be made, d by
@@ -348,16 +348,14 @@ scores = {task: halves(task).groupby("family")["score"].describe() for task in T
 families = pd.concat(scores)[["count", "min", "50%", "max"]]
 three = {
     f"{task}, {relation}, {model.shown}": {
-        name: model.percent(name, task, relation=relation) for name in RATES
+        name: answers.percent(model, name, task, relation=relation) for name in RATES
     }
     for model, task, relation in product(made, TASKS.values(), RELATIONS)
 }
-by_level = {
-    f"{task}, {model.shown}, {name}: {third}": chapters.row(
-        mean(model.rate(name, task, level=third))
-    )
+by_level = frame.measured(
+    answers.line(model, name, task, {"level": third}, level=third)
     for model, task, name, third in product(made, TASKS.values(), RATES, LEVELS)
-}
+)
 counts = {}
 for task in TASKS.values():
     refused = [f"not made: {refusal.reason}" for refusal in files.read_refusals(drawn(task))]
@@ -371,7 +369,14 @@ tables.download(
         tables.plain(families, name="families", caption="Difficulty", decimals=(0, 2, 2, 2)),
         table_of(three, name="three", caption="The three failure rates, percent"),
         tables.plain(counts, name="cases", caption="Cases drawn, by operation and task"),
-        levels(made, by_level, name="levels", caption=caption, paper=False),
+        frame.table(
+            by_level,
+            ("task", "model", "rate", "level"),
+            (),
+            name="levels",
+            caption=caption,
+            show=("here", "n"),
+        ),
     ],
 )
 

@@ -15,18 +15,18 @@ records: str = "data_manifests/records"
 against: str = "base"  # what each method is compared with: a method, or a round such as "V1"
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
-import matplotlib.pyplot as plt
-import pandas as pd
+import numpy as np
 from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers
-from sci_book.papers.metara.chapters.answers import METHODS, TASKS, less
+from sci_book.papers.metara.chapters.answers import METHODS, TASKS, by_original, less, weighted
 from sci_book.papers.metara.failures import RATES
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.results.statistics import holm, sign_flip_test
@@ -39,7 +39,8 @@ findings = ledger.of_page("metara_sci", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
-made, recorded = answers.read(models, records)
+recorded = answers.subjects(models, records)
+made = recorded.subjects
 if missing := chapters.absences(recorded):
     display(Markdown(missing))
 
@@ -53,56 +54,46 @@ if missing := chapters.absences(recorded):
 # which answers more of them takes on harder ones. The p-values, of the sign-flip test, are of the
 # originals that have the rate under both methods, and Holm's over all lines of this page.
 
+
 # %%
-lines = []
-for model, task, rate, name in product(made, TASKS.values(), RATES, COMPARED):
-    under, base = model.rate(rate, task, name), model.rate(rate, task, against)
+def less_base(training, rate, task, method, base=against):
+    """The mean of a rate under a method less that under another, over the originals of a task."""
+    return less(*(by_original(training, rate, task, name) for name in (method, base)))
+
+
+def p_of(model, **change):
+    """That the originals that have the rate under both methods fail as often under either."""
+    (_, under), (_, base) = less_base(model, **change)
     both = under.merge(base, on=["original", "group"])
-    p = sign_flip_test(both["value_x"] - both["value_y"], both["group"])
-    points, low, high, n, *_ = less(under, base).times(100)
-    lines.append((model.shown, task, rate, name, points, low, high, n, p))
-columns = ["model", "task", "rate", "method", "points", "low", "high", "n", "p"]
-changes = pd.DataFrame(lines, columns=columns)
-changes["p"] = holm(changes["p"])
+    return sign_flip_test(both["value_x"] - both["value_y"], both["group"])
 
+
+def lines():
+    """Every method less the base, a line a model, task, rate and method."""
+    for model, task, rate, method in product(made, TASKS.values(), RATES, COMPARED):
+        keys = {"rate": rate, "task": task, "method": method}
+        where = f"{model.shown}\n{task}"
+        terms = partial(less_base, **keys)
+        yield frame.score(model, terms, weighted, **keys, where=where, p=p_of(model, **keys))
+
+
+changes = frame.measured(lines())
+changes["p"] = holm(changes["p"]) if made else np.nan
 
 # %%
-def draw(panel, part):
-    """One model and rate: a line a method, a colour a task."""
-    for shift, (task, colour) in zip((-0.15, 0.15), answers.TASK_COLOURS.items(), strict=True):
-        mine = part[part["task"] == task]
-        heights = [place + shift for place in range(len(mine))]
-        panel.hlines(heights, mine["low"], mine["high"], color=colour, linewidth=2)
-        panel.plot(mine["points"], heights, "o", color=colour, markersize=4, label=task)
-    panel.axvline(0, color=figures.INK, linewidth=0.8)
-    panel.set_yticks(range(len(COMPARED)), COMPARED, fontsize=8)
-    panel.set_ylim(len(COMPARED) - 0.5, -0.5)
-    panel.grid(axis="y", visible=False)
-
-
-if made:
-    figure, axes = plt.subplots(
-        len(made), len(RATES), figsize=(figures.WIDTH, 0.9 + 2.1 * len(made)),
-        sharex=True, sharey=True, squeeze=False,
-    )  # fmt: skip
-    for (down, model), (across, rate) in product(enumerate(made), enumerate(RATES)):
-        chosen = (changes["model"] == model.shown) & (changes["rate"] == rate)
-        draw(axes[down, across], changes[chosen])
-        axes[0, across].set_title(rate, fontsize=9)
-        axes[down, 0].set_ylabel(model.shown, fontsize=9)
-        axes[-1, across].set_xlabel(f"points against the {against}", fontsize=8)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    figures.show(
-        figure,
-        "What each method changes in the failure rates: to the left of the line it fails less.",
-        alt="A row of panels a model, a panel a rate, absolute, conditional and consistency: "
-        "dots with intervals for each method and task, in points against the base.",
-    )
+figures.show(
+    frame.dots(changes, ("where", "rate"), "method", xlabel=f"points against the {against}"),
+    "What each method changes in the failure rates: to the left of the line it fails less.",
+    alt="A row of panels a model and task, a panel a rate, absolute, conditional and consistency: "
+    "dots with intervals for each method, in points against the base.",
+)
 
 # %%
 titles = {"accuracy": "accuracy of originals", **answers.LABELS, "robust": "Robust(M) = 1"}
 by_method = {
-    f"{model.shown}, {task}: {title}": {name: model.percent(rate, task, name) for name in METHODS}
+    f"{model.shown}, {task}: {title}": {
+        name: answers.percent(model, rate, task, name) for name in METHODS
+    }
     for model, task, (rate, title) in product(made, TASKS.values(), titles.items())
 }
 table_of(by_method, name="methods", caption="Percent, by method", decimals=1)
@@ -126,7 +117,8 @@ for words, decided in (("less", changes["high"] < 0), ("more", changes["low"] > 
         f"{len(sure)} by p too{': ' * bool(named)}{named}."
     )
 for model, task in product(made, TASKS.values()):
-    both = model.rate("absolute", task).merge(model.rate("absolute", task, "SCI5"), on="original")
+    sides = [by_original(model, "absolute", task, name) for name in ("base", "SCI5")]
+    both = sides[0].merge(sides[1], on="original")
     differing = (both["value_x"] != both["value_y"]).sum()
     sentences.append(
         f"{model.shown}, {task}: SCI5 changes the absolute rate of {differing} of {len(both)} "
@@ -148,15 +140,19 @@ for table in ledger.tables(findings):
 # claimed of these lines.
 
 # %%
-rounds = {
-    f"{task}, {rate}: {more} less {fewer}, {model.shown}": chapters.row(
-        less(model.rate(rate, task, more), model.rate(rate, task, fewer))
+rounds = frame.measured(
+    frame.score(
+        model, partial(less_base, rate=rate, task=task, method=more, base=fewer), weighted,
+        task=task, rate=rate, rounds=f"{more} less {fewer}",
     )
     for model, task, rate in product(made, TASKS.values(), RATES)
     for fewer, more in (("SCI3", "SCI5"), ("SCI5", "SCI7"))
-}
+)  # fmt: skip
 caption = "FR with more rounds less that with fewer, points; n originals"
-answers.levels(made, rounds, name="rounds", caption=caption, paper=False).fold()
+show = ("here", "n")
+frame.table(
+    rounds, ("model", "task", "rate"), ("rounds",), name="rounds", caption=caption, show=show
+).fold()
 
 # %% [markdown]
 # A method combines rounds: the picture under the instruction as it is and as rewritten (V1 to V3),
@@ -168,22 +164,24 @@ answers.levels(made, rounds, name="rounds", caption=caption, paper=False).fold()
 ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 alone = {
     f"{task}, {model.shown}: {name}": {
-        "accuracy of originals": model.percent("accuracy", task, name),
-        **{rate: model.percent(rate, task, name) for rate in RATES},
-        "originals right": len(model.rate("conditional", task, name)),
+        "accuracy of originals": answers.percent(model, "accuracy", task, name),
+        **{rate: answers.percent(model, rate, task, name) for rate in RATES},
+        "originals right": len(by_original(model, "conditional", task, name)),
     }
     for model, task, name in product(made, TASKS.values(), ALONE)
-    if name in model.subject.records.stamp["rounds"]
+    if name in model.records.stamp["rounds"]
 }
 
 # %% tags=["hide-input"]
 tables.download(
     "metara_sci",
     [
-        tables.plain(
-            changes.set_index(columns[:4]),
+        frame.table(
+            changes.assign(p=changes["p"].map(tables.p_value)),
+            ("model", "task", "rate", "method"),
+            (),
             name="changes",
-            decimals=(2, 2, 2, 0, 4),
+            show=("here", "n", "p"),
             caption=f"FR of a method less the {against}'s, points (− fails less)",
         ),
         table_of(alone, name="alone", caption="Each round alone: FR in percent", decimals=1),

@@ -21,24 +21,25 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
-import pandas as pd
+import numpy as np
 from IPython.display import Markdown, display
 from PIL import Image
 
-from sci_book.papers.oric import paper, scores
+from sci_book.papers.oric import pocket_questions, scores
 from sci_book.papers.oric.chapters import answers, measures
-from sci_book.papers.oric.chapters.answers import BENCH, SETS, difference, title, value
+from sci_book.papers.oric.chapters.answers import BENCH, SETS, asked, said, title
 from sci_book.papers.oric.printed import PRINTED, printed_row, printed_table
 from sci_book.papers.oric.questions import LABELS, WORDINGS
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+pocket_questions.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% tags=["hide-input"]
 recorded = answers.subjects(models, records)
@@ -59,42 +60,6 @@ Markdown("\n\n".join([*answer, answers.relatives(subjects), chapters.absences(re
 # metric is averaged over the wordings; a picture is a cluster of every interval. An answer that is
 # neither yes nor no is *unknown*: it counts as wrong.
 
-# %%
-asked = {(model.shown, name): answers.of(model, SETS[name]) for model in subjects for name in SETS}
-printed = {
-    (model.shown, name): answers.paper_row(model, "oric_table08", name)
-    for model in subjects for name in SETS
-}  # fmt: skip
-levels = {
-    (model, name, metric): chapters.row(
-        value(metric, asked[model, name]), paper=printed[model, name].get(metric)
-    )
-    for model, name in asked for metric in ("precision", "recall", "f1", "yes_proportion")
-}  # fmt: skip
-
-# %%
-figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.2))
-for line, model in enumerate(subjects):
-    for place, name in enumerate(SETS):
-        f1, x = levels[model.shown, name, "f1"], line + 0.22 * (place - 1)
-        ax.vlines(x, f1["low"], f1["high"], color=answers.COLOURS[name], linewidth=2.5)
-        ax.plot(x, f1["reproduced"], "o", color=answers.COLOURS[name], label=name)
-        if printed[model.shown, name]:
-            ax.plot(x + 0.07, f1["paper"], "D", mfc="white", mec=figures.INK, markersize=5,
-                    label="paper’s relative")  # fmt: skip
-ax.set_xticks(range(len(subjects)), [model.shown for model in subjects])
-ax.set_xlim(-0.5, max(len(subjects), 1) - 0.5)
-ax.grid(axis="x", visible=False)
-ax.set_ylabel("macro F1, %")
-once = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-ax.legend(once.values(), once.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
-figures.show(
-    figure,
-    "Macro F1 on the same pictures by who chose the objects.",
-    alt="A group a model: dots with intervals for POPE, adversarial POPE and ORIC; diamonds"
-    " for the model of the same family in the paper.",
-)
-
 # %% [markdown]
 # What is lost on the same pictures, of macro F1 and by label: a loss on present objects is misses,
 # a loss on absent ones is hallucinations. *Table 1's pairs* are one object of POPE's and one of
@@ -102,26 +67,55 @@ figures.show(
 # first object that only one of the two sets asks about.
 
 # %%
-pairs = {model.shown: measures.matched(model) for model in subjects}
-lost = {}
-for model in subjects:
-    usual, hard, odd = (asked[model.shown, name] for name in SETS)
-    parts = [answers.paper_row(model, "oric_table01", part) for part in ("POPE", "incongruous")]
-    whole = [printed[model.shown, name] for name in ("POPE", "ORIC")]
-    for what, gap, both in (
-        ("macro F1, POPE less ORIC", difference("f1", usual, odd), whole),
-        ("macro F1, POPE, adversarial less ORIC", difference("f1", hard, odd), []),
-        ("present objects found, POPE less ORIC", difference("recall_yes", usual, odd), []),
-        ("absent objects denied, POPE less ORIC", difference("recall_no", usual, odd), []),
-        ("macro F1, Table 1's pairs", difference("f1", *pairs[model.shown]), parts),
-    ):
-        beside = both[0]["f1"] - both[1]["f1"] if all(both) and both else None
-        lost[f"{model.shown}: {what}"] = chapters.row(gap, paper=beside)
+QUESTIONS = {name: partial(asked, halves=halves) for name, halves in SETS.items()} | {
+    "pairs, POPE": lambda model: measures.matched(model)[0],
+    "pairs, ORIC": lambda model: measures.matched(model)[1],
+}
+PRINTED_AS = {name: ("oric_table08", name) for name in SETS} | {
+    "pairs, POPE": ("oric_table01", "POPE"),
+    "pairs, ORIC": ("oric_table01", "incongruous"),
+}
+LOST = {
+    "macro F1": ("f1", "POPE", "ORIC"),
+    "macro F1, adversarial POPE": ("f1", "POPE, adversarial", "ORIC"),
+    "present objects found": ("recall_yes", "POPE", "ORIC"),
+    "absent objects denied": ("recall_no", "POPE", "ORIC"),
+    "macro F1, Table 1's pairs": ("f1", "pairs, POPE", "pairs, ORIC"),
+}
+
+
+def in_paper(model, metric, name):
+    """What the paper prints of its model of the same family, NaN for nothing."""
+    return answers.paper_row(model, *PRINTED_AS[name]).get(metric, np.nan)
+
+
+def lost():
+    """A metric of other questions less that of ORIC's, a line a model and loss."""
+    for model, (what, (metric, usual, odd)) in product(subjects, LOST.items()):
+        paper = in_paper(model, metric, usual) - in_paper(model, metric, odd)
+        yield answers.line(
+            model, metric, QUESTIONS[usual], QUESTIONS[odd], what=what, unit="lost", paper=paper
+        )
+
+
+losses = frame.measured(lost())
+
+# %%
+figures.show(
+    frame.dots(losses, ("unit", "model"), "what", xlabel="points"),
+    "What is lost from POPE's objects to ORIC's on the same pictures: to the right of the line, "
+    "ORIC's are harder. Open: the model of the same family in the paper.",
+    alt="A panel a model, a line each for macro F1 against POPE and against adversarial POPE, "
+    "present objects, absent ones and the pairs: dots with intervals in points; diamonds for the "
+    "paper.",
+)
+
+# %%
 f1 = PRINTED.rows("oric_table08", label="overall", metric="f1")
 f1 = f1.assign(value=f1["value"].astype(float)).pivot(index="model", columns="part", values="value")
 falls = f1["POPE"] - f1["ORIC"]
-chapters.levels(
-    tables.frame_of(lost), name="lost", ours=chapters.side(subjects),
+frame.table(
+    losses, rows=("model", "what"), columns=(), name="lost", show=("paper", "here", "n"),
     caption="What is lost from POPE to ORIC, in points; macro F1 falls in "
     f"{(falls > 0).sum()} of the paper's {len(falls)} rows, by {falls.median():.2f} at the median",
 )  # fmt: skip
@@ -132,24 +126,26 @@ chapters.levels(
 # download below.
 
 # %%
-lines = {f"{model}: {name}, {title(metric)}": row for (model, name, metric), row in levels.items()}
-caption, ours = "Table 8: POPE and ORIC, in percent", chapters.side(subjects)
-table08 = chapters.levels(
-    tables.frame_of(lines), name="table08", caption=caption, ours=ours, subtract=False
-)
-table08.fold()
+levels = [
+    answers.line(model, metric, QUESTIONS[name], set=name, paper=in_paper(model, metric, name))
+    for model, name in product(subjects, QUESTIONS)
+    for metric in ("precision", "recall", "f1", "yes_proportion")
+]
+frame.table(
+    frame.measured(levels), rows=("model", "set", "metric"), columns=(), name="levels",
+    caption="Tables 8 and 1: POPE, ORIC, and pairs on the same pictures, percent",
+    show=("paper", "here", "n"),
+).fold()  # fmt: skip
 
 # %%
-lines, sides = {}, {}
+sides = {}
 for model in subjects:
-    for part, mine in zip(("POPE", "incongruous"), pairs[model.shown], strict=True):
-        beside = answers.paper_row(model, "oric_table01", part)
-        for name in ("precision", "recall", "f1"):
-            row = chapters.row(value(name, mine), paper=beside.get(name))
-            lines[f"{model.shown}: {part}, {title(name)}"] = row
-    usual, odd = ((mine.said() == mine.labels).mean(axis=0) >= 0.5 for mine in pairs[model.shown])
+    pairs = measures.matched(model)
+    usual, odd = (
+        (said(model, mine) == mine["label"].to_numpy()).mean(axis=0) >= 0.5 for mine in pairs
+    )
     for label in LABELS:
-        mine = pairs[model.shown][0].labels == label
+        mine = pairs[0]["label"].to_numpy() == label
         sides[f"{model.shown}: {label}"] = {
             "pairs": int(mine.sum()),
             "right on both": int((usual & odd & mine).sum()),
@@ -157,11 +153,6 @@ for model in subjects:
             "ORIC’s alone": int((~usual & odd & mine).sum()),
             "neither": int((~usual & ~odd & mine).sum()),
         }
-caption = "Table 1: pairs on the same pictures, in percent"
-table01 = chapters.levels(
-    tables.frame_of(lines), name="table01", caption=caption, ours=ours, subtract=False
-)
-display(table01.fold())
 table_of(sides, name="pairs", caption="Pairs by label and the side that a model has right").fold()
 
 # %% [markdown]
@@ -172,16 +163,16 @@ table_of(sides, name="pairs", caption="Pairs by label and the side that a model 
 
 # %%
 words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
-for model, (usual, odd) in pairs.items():
-    fallen = (usual.said() == usual.labels).all(axis=0) & (odd.said() != odd.labels).all(axis=0)
-    examples = pd.DataFrame({"label": usual.labels, "image": usual.about["image"].to_numpy()})
-    examples["usual"] = usual.about["object"].to_numpy()
-    examples["odd"] = odd.about["object"].to_numpy()
-    examples = examples[fallen].groupby("label", sort=False).head(2)
-    display(Markdown(f"{model}: {fallen.sum()} such pairs."))
+for model in subjects:
+    usual, odd = measures.matched(model)
+    truth = usual["label"].to_numpy()
+    fallen = (said(model, usual) == truth).all(axis=0) & (said(model, odd) != truth).all(axis=0)
+    examples = usual.assign(odd=odd["object"])[fallen].groupby("label", sort=False).head(2)
+    display(Markdown(f"{model.shown}: {fallen.sum()} such pairs."))
     if len(examples):
-        pictures = [Image.open(paper.DATA / "images" / name) for name in examples["image"]]
-        captions = [words[row.label].format(row.usual, row.odd) for row in examples.itertuples()]
+        folder = pocket_questions.DATA / "images"
+        pictures = [Image.open(folder / name) for name in examples["image"]]
+        captions = [words[row.label].format(row.object, row.odd) for row in examples.itertuples()]
         figures.show(
             figures.pictures(pictures, captions),
             "Pairs of questions about one picture of which one was answered right and the other "
@@ -204,30 +195,41 @@ for table in ledger.tables(on_pope):
 # Table 3 is a part of Table 10. *Recall of no less yes* is the paper's caution; on POPE's questions
 # about the same pictures nothing is out of place, and it stands there too.
 
+
 # %%
-bench = {}
-for model in subjects:
-    mine, beside = asked[model.shown, "ORIC"], answers.paper_row(model, "oric_table10")
-    for name in scores.METRICS:
-        row = chapters.row(value(name, mine), paper=beside.get(name))
-        bench[f"{model.shown}: {title(name)}"] = row
-    caution = beside["recall_no"] - beside["recall_yes"] if beside else None
-    row = chapters.row(measures.caution(mine), paper=caution)
-    bench[f"{model.shown}: recall of no less yes"] = row
-    row = chapters.row(measures.caution(asked[model.shown, "POPE"]))
-    bench[f"{model.shown}: recall of no less yes, POPE"] = row
+def benchmark():
+    """Table 10's metrics and the paper's caution, a line a model and metric."""
+    for model in subjects:
+        beside = answers.paper_row(model, "oric_table10")
+        for name in scores.METRICS:
+            yield answers.line(model, name, QUESTIONS["ORIC"], paper=beside.get(name))
+        caution = beside["recall_no"] - beside["recall_yes"] if beside else None
+        for where, paper in (("ORIC", caution), ("POPE", None)):
+            yield frame.score(
+                model,
+                lambda training, where=where: measures.caution(
+                    training, QUESTIONS[where](training)
+                ),
+                answers.combine,
+                metric="recall of no less yes" + ", POPE" * (where == "POPE"),
+                paper=paper,
+            )
+
+
+bench = frame.measured(benchmark())
 
 # %%
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 4.0))
 rows = [printed_row("oric_table10", name) for (name,) in PRINTED.distinct("oric_table10", "model")]
 found, denied = ([row[f"recall_{label}"] for row in rows] for label in LABELS)
 ax.plot(found, denied, "o", color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows")
-for name, colour in figures.model_colours([model.name for model in subjects]).items():
-    (model,) = (model.shown for model in subjects if model.name == name)
-    yes, no = (bench[f"{model}: recall, {label}"] for label in LABELS)
-    ax.hlines(no["reproduced"], yes["low"], yes["high"], color=colour)
-    ax.vlines(yes["reproduced"], no["low"], no["high"], color=colour)
-    ax.plot(yes["reproduced"], no["reproduced"], "o", color=colour, label=model)
+for model in subjects:
+    colour = figures.model_colours([each.name for each in subjects])[model.name]
+    mine = bench[bench["model"] == model.shown].set_index("metric")
+    yes, no = (mine.loc[f"recall, {label}"] for label in LABELS)
+    ax.hlines(no["estimate"], yes["low"], yes["high"], color=colour)
+    ax.vlines(yes["estimate"], no["low"], no["high"], color=colour)
+    ax.plot(yes["estimate"], no["estimate"], "o", color=colour, label=model.shown)
 ax.axline((0, 0), (100, 100), color="#d1d5db", linewidth=1)
 ax.set_xlim(-3, 103)
 ax.set_ylim(-3, 103)
@@ -244,10 +246,9 @@ figures.show(
 
 # %%
 caption = "Table 10, in percent; recall of no less yes in points"
-table10 = chapters.levels(
-    tables.frame_of(bench), name="bench", caption=caption, ours=ours, subtract=False
-)
-table10.fold()
+frame.table(
+    bench, ("model", "metric"), (), name="bench", caption=caption, show=("paper", "here", "n")
+).fold()
 
 # %% [markdown]
 # ### Figure 7: the wordings
@@ -257,8 +258,8 @@ table10.fold()
 # %%
 wordings = {}
 for model, place in product(subjects, range(len(WORDINGS))):
-    mine = asked[model.shown, "ORIC"]
-    counts = scores.counts(mine.labels, mine.said()[place])
+    mine = asked(model, BENCH)
+    counts = scores.counts(mine["label"], said(model, mine)[place])
     found = scores.metrics(counts)
     wordings[f"{model.shown}: {WORDINGS[place].format(object='…')}"] = {
         title(name): float(found[name])
@@ -277,12 +278,11 @@ table_of(wordings, name="wordings", caption=caption).fold()
 # %%
 detectors = {}
 for name in scores.METRICS:
-    seen = measures.detected(name, BENCH)
     detectors[title(name)] = {
         model: printed_row("oric_table10", model)[name]
         for part, model in PRINTED.distinct("oric_table10", "part", "model")
         if part.startswith("Open-vocabulary")
-    } | {"pocket detector": tables.shown(seen)}
+    } | {"pocket detector": measures.detected(name, BENCH).times(100)}
 caption = "Detectors, in percent: the paper’s two, and the pocket world’s"
 detectors = table_of(detectors, name="detectors", caption=caption)
 detectors.fold()
@@ -292,9 +292,9 @@ detectors.fold()
 
 # %% tags=["hide-input"]
 beside = {}
-for model in subjects:
-    for part, line in (("macro F1", "macro F1"), ("recall of no less yes",) * 2):
-        beside[model.name, part] = bench[f"{model.shown}: {line}"]["paper"]
+for model, part in product(subjects, ("macro F1", "recall of no less yes")):
+    mine = bench[(bench["model"] == model.shown) & (bench["metric"] == part)]
+    beside[model.name, part] = mine["paper"].iloc[0]
 for table in ledger.tables(on_bench, beside):
     display(table.fold())
 
@@ -321,24 +321,25 @@ for table in ledger.tables(on_bench, beside):
 # ## If you change …
 #
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
-# - `value("f1", …)` in the first cell to `value("recall_no", …)`: the figure of hallucinations
-#   alone.
+# - `"POPE"` of `LOST`'s fourth line to `"POPE, adversarial"`: hallucinations beside absent objects
+#   that tempt.
 # - `>= 0.5` of the pairs to `== 1`: right in every wording.
 #
 # In the download: the paper's Tables 1 and 10, and how many answers were read.
 
 # %%
-sets = {
-    f"{model}: {name}": {
-        "answers": mine.rows.size,
+sets = {}
+for model, name in product(subjects, SETS):
+    mine, odd = asked(model, SETS[name]), measures.questions(BENCH)
+    words = said(model, mine)
+    sets[f"{model.shown}: {name}"] = {
+        "answers": words.size,
         "questions that ORIC asks too": len(
             {(q.image, q.target) for q in measures.questions(SETS[name])}
-            & {(q.image, q.target) for q in measures.questions(BENCH)}
+            & {(q.image, q.target) for q in odd}
         ),
-        **{word: int((mine.said() == word).sum()) for word in ("unknown", "failed")},
+        **{word: int((words == word).sum()) for word in ("unknown", "failed")},
     }
-    for (model, name), mine in asked.items()
-}
 sets = table_of(sets, name="sets", caption="Answers read, unknown and failed")
 tables.download("oric_bench", [printed_table("oric_table01"), printed_table("oric_table10"), sets])
 

@@ -23,6 +23,7 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 import json
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -31,24 +32,24 @@ import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book.files import json_lines
-from sci_book.papers.oric import paper
+from sci_book.papers.oric import pocket_questions
 from sci_book.papers.oric.chapters import answers, measures
-from sci_book.papers.oric.chapters.answers import COLOURS, SAMPLINGS, SETS, difference, value
+from sci_book.papers.oric.chapters.answers import SAMPLINGS, SETS, asked
 from sci_book.papers.oric.chapters.measures import ENCODED, GUIDED
 from sci_book.papers.oric.printed import PRINTED, printed_table
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.scores import SIZES, size_of
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.results.statistics import mean
 
 began = stamp.begin()
-paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+pocket_questions.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% tags=["hide-input"]
 recorded = answers.subjects(models, records)
-subjects, ours = recorded.subjects, chapters.side(recorded.subjects)
+subjects = recorded.subjects
 named = ledger.named(models, records)
 on_sampling = ledger.of_page("oric_table07_sampling", named)
 on_sampling = ledger.led_by(on_sampling, "no-declines-more", "the sharper decline")
@@ -68,80 +69,63 @@ Markdown("\n\n".join([*answer, answers.relatives(subjects), chapters.absences(re
 # cluster of every interval. Both halves of ORIC-Bench are as large: two present and two absent
 # objects on each of a hundred pairs of pictures, frozen in `data_manifests/pocket_oric.csv`.
 
-# %%
-asked = {
-    (model.shown, name): answers.of(model, halves)
-    for model in subjects
-    for name, halves in {**SETS, **SAMPLINGS}.items()
-}
-recalls = {
-    (model.shown, name, label): value(f"recall_{label}", asked[model.shown, name]).times(100)
-    for model, name, label in product(subjects, SAMPLINGS, LABELS)
-} | {
-    ("pocket detector", name, label): measures.detected(f"recall_{label}", halves).times(100)
-    for (name, halves), label in product(SAMPLINGS.items(), LABELS)
-}
-printed = {
-    (model.shown, label): [
-        answers.paper_row(model, "oric_table07", part).get(f"recall_{label}")
-        for part in ("random", GUIDED[label])
-    ]
-    for model, label in product(subjects, LABELS)
-}
 
 # %%
-figure, axes = plt.subplots(1, 2, figsize=(figures.WIDTH, 2.9), sharey=True)
-heads = [*(model.shown for model in subjects), "pocket detector"]
-for (panel, label), (line, head) in product(zip(axes, LABELS, strict=True), enumerate(heads)):
-    beside = printed.get((head, label), (None, None))
-    for place, name in enumerate(("random", GUIDED[label])):
-        recall, x = recalls[head, name, label], line + 0.3 * (place - 0.5)
-        shade = COLOURS["ORIC" if place else "by lot"]
-        panel.vlines(x, recall.low, recall.high, color=shade, linewidth=2.5)
-        shown = ("objects by lot", "guided objects")[place]
-        panel.plot(x, recall.estimate, "o", color=shade, markersize=7, label=shown)
-        if beside[place] is not None:
-            panel.plot(x + 0.09, beside[place], "D", mfc="white", mec=figures.INK, markersize=5,
-                       label="paper’s relative")  # fmt: skip
-    panel.set_xlim(-0.5, len(heads) - 0.5)
-    panel.set_xticks(range(len(heads)), [head.replace(" ", "\n", 1) for head in heads])
-    panel.grid(axis="x", visible=False)
-    panel.set_title("present objects" if label == "yes" else "absent objects")
-axes[0].set_ylabel("recall, %")
-once = dict(zip(*reversed(axes[1].get_legend_handles_labels()), strict=True))
-figure.legend(once.values(), once.keys(), loc="outside lower center", ncols=3)
+COSTS = {f"recall of {label}": partial(measures.guided, label=label) for label in LABELS}
+COSTS["recall of yes, at equal sizes"] = partial(measures.same_sizes, other=SAMPLINGS["random"])
+
+
+def in_paper(model, what):
+    """What the paper's model of the same family loses; NaN where it is not printed."""
+    label = what.removeprefix("recall of ")
+    rows = [
+        answers.paper_row(model, "oric_table07", name) for name in ("random", GUIDED.get(label))
+    ]
+    first, second = (row.get(f"recall_{label}", np.nan) for row in rows)
+    return first - second
+
+
+lost = frame.measured(
+    frame.score(model, terms, answers.combine, what=what, unit="lost", paper=in_paper(model, what))
+    for model, (what, terms) in product(subjects, COSTS.items())
+)
+
+# %%
 figures.show(
-    figure,
-    "Recall where objects are chosen by lot, and where they are guided.",
-    alt="Two panels, present and absent objects, a group a model: dots with intervals for "
-    "recall with objects by lot and with guided objects; diamonds for the model of the "
-    "same family in the paper.",
+    frame.dots(lost, ("unit", "model"), "what", xlabel="points of recall"),
+    "What guidance costs: recall with objects by lot less recall with guided ones. Open: the model "
+    "of the same family in the paper.",
+    alt="A panel a model, a line each for present objects, present objects at equal sizes and "
+    "absent objects: dots with intervals in points of recall; diamonds for the paper.",
 )
 
 # %% [markdown]
-# What guidance costs: recall with objects by lot less recall with guided ones. *At equal sizes* the
-# sizes of the objects by lot are weighted as those of ORIC's objects; nothing is claimed of it.
+# *At equal sizes* the sizes of the objects by lot are weighted as those of ORIC's objects; nothing
+# is claimed of it.
 
 # %%
-lost = {}
-for model in subjects:
-    for label in LABELS:
-        by_lot, guided = (asked[model.shown, name] for name in ("random", GUIDED[label]))
-        first, second = printed[model.shown, label]
-        lost[f"{model.shown}: recall of {label}"] = chapters.row(
-            difference(f"recall_{label}", by_lot, guided),
-            paper=None if first is None else first - second,
-        )
-    left = measures.same_sizes(model, SAMPLINGS["random"])
-    lost[f"{model.shown}: recall of yes, at equal sizes"] = chapters.row(left)
 caption = "What guidance costs, in points of recall"
-display(chapters.levels(tables.frame_of(lost), name="lost", caption=caption, ours=ours))
-table07 = {}
-for (head, name, label), recall in recalls.items():
-    line = table07.setdefault(f"{head}: recall of {label}", {})
-    line[name] = tables.shown(recall, scale=1, decimals=1)
-table07 = table_of(table07, name="table07", caption="Table 7: recall by sampling, in percent")
-table07.fold()
+show = ("paper", "here", "n")
+frame.table(lost, ("model", "what"), (), name="lost", caption=caption, show=show)
+
+
+# %%
+def by_sampling():
+    """Recall of a label's objects by sampling, a line a model, the detector among them."""
+    for label, (name, halves) in product(LABELS, SAMPLINGS.items()):
+        for model in subjects:
+            questions = partial(asked, halves=halves)
+            yield answers.line(model, f"recall_{label}", questions, sampling=name)
+        recall = measures.detected(f"recall_{label}", halves)
+        yield frame.single(
+            "pocket detector", recall, sampling=name, metric=answers.title(f"recall_{label}")
+        )
+
+
+caption = "Table 7: recall by sampling, in percent"
+rows, columns = ("model", "metric"), ("sampling",)
+recalls = frame.measured(by_sampling())
+frame.table(recalls, rows, columns, name="table07", caption=caption, show=("here",)).fold()
 
 # %% tags=["hide-input"]
 for table in ledger.tables(on_sampling):
@@ -158,8 +142,8 @@ for table in ledger.tables(on_sampling):
 # boxes of an object cover together.
 
 # %%
-frame = pd.read_csv(paper.QUESTIONS).query("label == 'yes'")
-sizes = pd.Series(map(size_of, frame["area"]), frame["set"])
+present = pd.read_csv(pocket_questions.QUESTIONS).query("label == 'yes'")
+sizes = pd.Series(map(size_of, present["area"]), present["set"])
 shares = {
     f"paper, {name}": {size: PRINTED.quote(f"share {name} {size}") for size in SIZES}
     for name in ("COCO", "POPE", "ORIC")
@@ -176,29 +160,35 @@ table_of(shares, name="shares", caption=caption, decimals=1)
 # below, where n counts POPE's questions.
 
 # %%
-by_size, beside = {}, {}
+printed = {}
 for model in subjects:
     known = PRINTED.rows("oric_table04", model=answers.relative(model))
-    known = known.set_index(["part", "item"])["value"].astype(float)
-    for name in ("POPE", "ORIC"):
-        mine = asked[model.shown, name]
-        for size in SIZES:
-            recall = value("recall_yes", measures.of_size(mine, size))
-            row = chapters.row(recall, paper=known.get((name, size)))
-            by_size[f"{model.shown}: {name}, {size}"] = row
-        largest = measures.largest(mine)
-        step = known.get((name, largest), np.nan) - known.get((name, "small"), np.nan)
-        row = chapters.row(measures.size_step(mine), paper=step)
-        by_size[f"{model.shown}: {name}, {largest} less small"] = row
-    for size in SIZES if len(known) else ():
-        beside[model.name, f"POPE less ORIC, {size}"] = known["POPE", size] - known["ORIC", size]
+    printed[model] = known.set_index(["part", "item"])["value"].astype(float)
+
+
+def by_size():
+    """Recall of present objects of a size, and of the largest less the small, a line each."""
+    for model, name in product(subjects, ("POPE", "ORIC")):
+        halves = SETS[name]
+        sizes = [*SIZES, measures.largest(model, halves)]
+        paper = [printed[model].get((name, size), np.nan) for size in sizes]
+        for size, known in zip(SIZES, paper, strict=False):
+            mine = partial(measures.of_size, halves=halves, size=size)
+            yield answers.line(model, "recall_yes", mine, set=name, size=size, paper=known)
+        step = partial(measures.size_step, halves=halves)
+        keys = {"set": name, "size": f"{sizes[-1]} less small", "paper": paper[-1] - paper[0]}
+        yield frame.score(model, step, answers.combine, **keys)
+
+
+sized = frame.measured(by_size())
 caption = "Table 4: recall of present objects, in percent"
-table04 = chapters.levels(
-    tables.frame_of(by_size), name="table04", caption=caption, ours=ours, subtract=False
-)
-table04.fold()
+frame.table(sized, ("model", "set", "size"), (), name="table04", caption=caption, show=show).fold()
 
 # %% tags=["hide-input"]
+beside = {}
+for model, size in product(subjects, SIZES):
+    if len(known := printed[model]):
+        beside[model.name, f"POPE less ORIC, {size}"] = known["POPE", size] - known["ORIC", size]
 for table in ledger.tables(on_sizes, beside):
     display(table.fold())
 
@@ -214,18 +204,20 @@ for table in ledger.tables(on_sizes, beside):
 
 # %%
 scores = measures.clip_scores()
-fits = {
-    key: mean(100 * part["score"].to_numpy(), part["image"].to_numpy(dtype=object))
-    for key, part in scores.groupby(["encoder", "set", "label"], sort=False)
-}
+COLOURS = dict(zip(ENCODED, ("#0072b2", "#009e73", "#6b7280", "#dd6b20"), strict=True))
+fits = frame.measured(
+    frame.single(encoder, mean(part["score"], part["image"]), set=name, label=label)
+    for (encoder, name, label), part in scores.groupby(["encoder", "set", "label"], sort=False)
+)
+at = fits.set_index(["model", "set", "label"])
 
 # %% tags=["hide-input"]
 figure, axes = plt.subplots(1, len(measures.encoders()), figsize=(figures.WIDTH, 2.9))
 for panel, encoder in zip(axes, measures.encoders(), strict=True):
     for (place, name), (tick, label) in product(enumerate(ENCODED), enumerate(LABELS)):
-        fit, x = fits[encoder, name, label], tick + 0.18 * (place - 1.5)
-        panel.vlines(x, fit.low, fit.high, color=COLOURS[name], linewidth=2.5)
-        panel.plot(x, fit.estimate, "o", color=COLOURS[name], label=None if tick else name)
+        fit, x = at.loc[(encoder, name, label)], tick + 0.18 * (place - 1.5)
+        panel.vlines(x, fit["low"], fit["high"], color=COLOURS[name], linewidth=2.5)
+        panel.plot(x, fit["estimate"], "o", color=COLOURS[name], label=None if tick else name)
     panel.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])
     panel.set_xlim(-0.6, len(LABELS) - 0.4)
     panel.grid(axis="x", visible=False)
@@ -307,14 +299,14 @@ for table in ledger.tables(on_encoders, beside):
 # ## If you change …
 #
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
-# - `SAMPLINGS["random"]` of the line at equal sizes to `SETS["POPE"]`: the line of Table 4's claim.
+# - `SAMPLINGS["random"]` of `costs` to `SETS["POPE"]`: the line of Table 4's claim.
 # - `SIZES` of Table 4 to `SIZES[:1]`: the small objects, which both sets have.
 #
 # In the download: Figure 3's numbers, what the pictures of present objects show, and the paper's
 # Tables 4 and 7.
 
 # %%
-lines = json_lines((paper.DATA / "scenes_val.jsonl").read_text(encoding="utf-8"))
+lines = json_lines((pocket_questions.DATA / "scenes_val.jsonl").read_text(encoding="utf-8"))
 kinds = {
     scene["file_name"]: [thing["kind"] for thing in scene["things"]]
     for scene in map(json.loads, lines)
@@ -326,15 +318,13 @@ for name in ("random", "positives only"):
         "kinds": float(np.mean([len(set(scene)) for scene in scenes])),
         "things": float(np.mean([len(scene) for scene in scenes])),
     }
-lines = {
-    f"{encoder}: {name}, {label}": chapters.row(
-        fit, scale=1.0, paper=None if encoder == measures.NEUTRAL else fig03.get((name, label))
-    )
-    for (encoder, name, label), fit in fits.items()
-}
-caption, frame = "Figure 3: mean CLIPScore (100 cosines)", tables.frame_of(lines)
+fits["paper"] = [
+    np.nan if line.model == measures.NEUTRAL else fig03.get((line.set, line.label), np.nan)
+    for line in fits.itertuples()
+]
+caption = "Figure 3: mean CLIPScore (100 cosines)"
 further = [
-    chapters.levels(frame, name="scores", caption=caption, ours="pocket", subtract=False),
+    frame.table(fits, ("model", "set", "label"), (), name="scores", caption=caption, show=show),
     table_of(crowds, name="crowds", caption="Shown by a picture of present objects", decimals=1),
     printed_table("oric_table04"),
     printed_table("oric_table07"),
@@ -345,7 +335,7 @@ tables.download("oric_construction", further)
 # ## Stamp
 
 # %% tags=["hide-input"]
-read = [measures.CHECKPOINT / "model.safetensors", paper.QUESTIONS]
+read = [measures.CHECKPOINT / "model.safetensors", pocket_questions.QUESTIONS]
 chapters.stamp_of(subjects, read) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]

@@ -249,7 +249,7 @@ lines = {
     shown: {
         f"{name}, paper": figure5.get((name, condition)) for name in ("HallusionBench", "AMBER")
     }
-    | {"probe": tables.shown(f1["probe", condition], scale=1), "n": f1["probe", condition].n}
+    | {"probe": f1["probe", condition], "n": f1["probe", condition].n}
     for condition, shown in rft.SHOWN.items()
 }
 caption = (
@@ -267,7 +267,7 @@ for family in dict.fromkeys(rows["target"]):
     families[family] = {
         "claims": int(mine.sum()),
         **{f"{rft.SHOWN[name]}, %": 100 * hits[mine].mean() for name, hits in right.items()},
-        "Visual-RFT − as it is, points": tables.shown(change, decimals=1),
+        "Visual-RFT − as it is, points": change.times(100),
     }
 table_of(families, name="families", caption="The probe by what is claimed", decimals=1)
 

@@ -19,19 +19,18 @@ tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the mor
 from dataclasses import replace
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED, ROUNDS
 from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import BENCH, ROWS, asked, said
 from sci_book.papers.oric.chapters.measures import GAINS
-from sci_book.papers.shared import chapters, figures, stamp, tables
-from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import sign_flip_test
+from sci_book.results.statistics import holm, sign_flip_test
 from sci_core.methods import METHODS, sci
 
 began = stamp.begin()
@@ -54,73 +53,74 @@ Markdown(f"{ledger.conclusion(findings)}\n\n{chapters.absences(recorded)}")
 # mean over answers, has none. {doc}`oric_construction` says how the questions are made.
 
 # %%
-asked = {model.shown: answers.of(model, answers.BENCH) for model in subjects}
 methods = {name: replace(METHODS[name], beta=beta, tau2=tau2) for name in COMPARED}
 
 
-def p_of(questions, method, metric):
+def p_of(model, method, metric):
     """That as many answers are right as the base's, among the questions of a recall's label."""
-    mine = questions.labels == metric.removeprefix("recall_")
-    right = [(questions.said(name) == questions.labels).mean(axis=0) for name in (method, "base")]
-    gaps = (right[0] - right[1])[mine]
-    return sign_flip_test(gaps, questions.images[mine]) if mine.any() else np.nan
+    questions = asked(model, BENCH)
+    mine = questions[questions["label"] == metric.removeprefix("recall_")]
+    if mine.empty:
+        return np.nan
+    truth = mine["label"].to_numpy()
+    right = [(said(model, mine, name) == truth).mean(axis=0) for name in (method, "base")]
+    return sign_flip_test(right[0] - right[1], mine["group"])
 
 
-effects = {model: [] for model in asked}
-for model, method, (what, metric) in product(asked, methods, GAINS.items()):
-    gain = answers.gain(metric, asked[model], methods[method])
-    p = p_of(asked[model], methods[method], metric)
-    effects[model].append(Effect(f"{method}: {what}", "greater", gain, p))
-changes = {
-    f"{model}: {what}": line
-    for model, frame in effect_frames(effects).items()
-    for what, line in frame.iterrows()
-}
+def less_base():
+    """Every method less the base, a line a model, measure and method."""
+    for model, (what, metric), name in product(subjects, GAINS.items(), COMPARED):
+        yield frame.score(
+            model,
+            lambda training, metric=metric, name=name: answers.gain(
+                metric, training, methods[name]
+            ),
+            answers.combine,
+            measure=what,
+            method=name,
+            p=p_of(model, methods[name], metric),
+        )
+
+
+changes = frame.measured(less_base())
+if subjects:
+    tested = changes["p"].notna()
+    changes.loc[tested, "p"] = holm(changes.loc[tested, "p"])
+    changes["p (Holm)"] = changes["p"].map(tables.p_value)
 
 # %%
-figure, axes = plt.subplots(
-    max(len(asked), 1), 2, figsize=(figures.WIDTH, 0.4 + 2.2 * max(len(asked), 1)),
-    sharex=True, sharey=True, squeeze=False,
-)  # fmt: skip
-for (row, model), (column, what) in product(enumerate(asked), enumerate(list(GAINS)[1:])):
-    panel = axes[row, column]
-    lines = {method: changes[f"{model}: {method}: {what}"] for method in methods}
-    figures.estimates(
-        panel, {method: line["reproduced"] for method, line in lines.items()},
-        {method: (line["low"], line["high"]) for method, line in lines.items()},
-        ours=model, xlabel="less the base, points" if row == len(asked) - 1 else "",
-    )  # fmt: skip
-    panel.get_legend().remove()
-    panel.axvline(0, color=figures.INK, linewidth=0.8)
-    panel.set_title(f"{model}: {what}", fontsize=10)
-axes[0, 0].set_ylim(len(methods) - 0.5, -0.5)
 figures.show(
-    figure,
-    "What each method changes: present objects found, and absent objects denied. To the left of the"
-    " line it is less often right than the base.",
-    alt="A row of panels a model, one for present objects and one for absent ones: dots "
+    frame.dots(changes, ("model", "measure"), "method", xlabel="less the base, points"),
+    "What each method changes: macro F1, present objects found, and absent objects denied. To the "
+    "left of the line it is less often right than the base.",
+    alt="A row of panels a model, one each for macro F1, present objects and absent ones: dots "
     "with intervals for each method, in points against the base.",
 )
 
 # %%
-chapters.levels(
-    tables.frame_of(changes, "p"), name="changes", ours=chapters.side(subjects), paper=False,
-    caption="Method less base on the benchmark, in points",
-)  # fmt: skip
+frame.table(
+    changes,
+    rows=("model", "method"),
+    columns=("measure",),
+    name="changes",
+    caption=f"Each method less the base on the benchmark, points, {tables.INTERVAL}s",
+    show=("here", "p (Holm)"),
+)
 
 # %%
 turned = {}
-for model, method in product(asked, methods):
-    questions = asked[model]
-    base, said = questions.said(), questions.said(methods[method])
-    moved = (said != base) & (said != "failed") & (base != "failed")
-    turned[f"{model}: {method}"] = {
-        f"to {label}, {word}": int((moved & (said == label) & (questions.labels == truth)).sum())
+for model, name in product(subjects, COMPARED):
+    questions = asked(model, BENCH)
+    before, after = (said(model, questions, method) for method in ("base", methods[name]))
+    moved, labels = (before != after), questions["label"].to_numpy()
+    moved &= (before != "failed") & (after != "failed")
+    turned[f"{model.shown}: {name}"] = {
+        f"to {label}, {word}": int((moved & (after == label) & (labels == truth)).sum())
         for label, truth, word in (
             ("yes", "yes", "rightly"), ("yes", "no", "wrongly"),
             ("no", "no", "rightly"), ("no", "yes", "wrongly"),
         )
-    } | {"to unknown": int((moved & (said == "unknown")).sum())}  # fmt: skip
+    } | {"to unknown": int((moved & (after == "unknown")).sum())}  # fmt: skip
 turned = table_of(turned, name="turned", caption="Answers that a method turns, of all wordings")
 turned.fold()
 
@@ -135,11 +135,11 @@ alone = {}
 for model in subjects:
     rounds = [name for name in ROUNDS if name in model.records.stamp["rounds"]]
     for name in (*rounds, "SCI5"):
-        said = asked[model.shown].said(methods.get(name, name))
+        method, questions = methods.get(name, name), asked(model, BENCH)
         alone[f"{model.shown}: {name}"] = {
-            what: 100 * answers.value(metric, asked[model.shown], methods.get(name, name)).estimate
+            what: 100 * answers.value(metric, model, questions, method).estimate
             for what, metric in {**GAINS, "share of yes": "yes_proportion"}.items()
-        } | {"unknown": int((said == "unknown").sum())}
+        } | {"unknown": int((said(model, questions, method) == "unknown").sum())}
 caption = "Each round alone, and SCI5, in percent; unknown answers are counts"
 table_of(alone, name="alone", caption=caption).fold()
 
@@ -151,14 +151,15 @@ table_of(alone, name="alone", caption=caption).fold()
 # %%
 replays = {}
 for model, M, N in product(subjects, range(4), range(4)):
-    variant, mine = replace(sci(M, N), beta=beta, tau2=tau2), asked[model.shown]
+    variant = replace(sci(M, N), beta=beta, tau2=tau2)
     try:
-        known = model.answers(variant)["known"].to_numpy()[mine.rows]
+        known = model.answers(variant)["known"].to_numpy()
     except NotRecorded:  # of a round, or where records hold answers alone
         continue
     replays[f"{model.shown}: M = {M}, N = {N}"] = {
-        what: 100 * answers.gain(metric, mine, variant).estimate for what, metric in GAINS.items()
-    } | {"open": int((~known).sum())}
+        what: 100 * answers.combine([answers.gain(metric, model, variant)]).estimate
+        for what, metric in GAINS.items()
+    } | {"open": int((~known[asked(model, BENCH)[ROWS]]).sum())}
 replays = table_of(replays, name="rounds", caption="SCI of other rounds less the base, in points")
 
 # %% [markdown]

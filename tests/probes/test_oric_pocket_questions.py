@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.oric import annotations, paper, pope
+from sci_book.papers.oric import annotations, pocket_questions, pope
 from sci_book.papers.oric.annotations import Picture
 from sci_book.papers.oric.areas import split
 from sci_book.papers.oric.encoder import ClipEncoder
@@ -19,19 +19,19 @@ CLIP = CHECKPOINTS / "pocket-clip"
 
 @pytest.fixture(scope="module")
 def frozen():
-    return pd.read_csv(paper.QUESTIONS).astype({"area": "Int64"})
+    return pd.read_csv(pocket_questions.QUESTIONS).astype({"area": "Int64"})
 
 
 @pytest.fixture(scope="module")
 def scenes():
     """The scenes that the questions were looked for in, annotated; nothing is drawn."""
-    drawn = [oric.scene("val", 0, n) for n in range(paper.SCENES["val"])]
+    drawn = [oric.scene("val", 0, n) for n in range(pocket_questions.SCENES["val"])]
     return annotations.read(oric.annotations("val", drawn))
 
 
 def test_three_sets_of_one_size_and_balanced(frozen):
     counts = frozen.groupby(["set", "pair", "label"]).size()
-    assert (counts == paper.OBJECTS).all() and len(counts) == 3 * 2 * 100
+    assert (counts == pocket_questions.OBJECTS).all() and len(counts) == 3 * 2 * 100
     assert not frozen.duplicated(["set", "image", "object"]).any()
     sets = {name: part for name, part in frozen.groupby("set")}
     for label in ("yes", "no"):
@@ -52,7 +52,7 @@ def test_every_label_and_area_is_the_scenes(frozen, scenes):
 
 def test_the_construction_makes_them_again(frozen, tmp_path):
     """Cosines may differ in the last digit on another machine; a pair or two may then."""
-    made = paper.choose_questions(ClipEncoder(CLIP), tmp_path)
+    made = pocket_questions.choose_questions(ClipEncoder(CLIP), tmp_path)
     assert made.columns.tolist() == frozen.columns.tolist() and len(made) == len(frozen)
     keys = ["set", "pair", "image", "object", "label"]
     same = pd.merge(made[keys], frozen[keys]).shape[0]
@@ -67,10 +67,10 @@ def test_the_encoder_is_small_safe_and_of_clips_class():
 
 
 def test_the_pocket_sets_load_and_are_drawn_once():
-    paper.draw(say=lambda _: None)
+    pocket_questions.draw(say=lambda _: None)
     said = []
-    paper.draw(say=said.append)
-    data = load_dataset(paper.SET)
+    pocket_questions.draw(say=said.append)
+    data = load_dataset(pocket_questions.SET)
     assert not said and len(data) == 4_800 and not any(row.problem for row in data)
     assert {row.question.rpartition("? ")[2] for row in data} == {"Please answer yes or no."}
     assert len({row.group for row in data}) == len({row.image_hash for row in data})

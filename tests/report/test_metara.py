@@ -12,7 +12,17 @@ from sci_book.data.datasets import load_dataset
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, measures
-from sci_book.papers.metara.chapters.answers import FR, TASKS, Answers, less, mean, rows_of
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    TASKS,
+    by_original,
+    failures,
+    less,
+    orders,
+    rows_of,
+    violations,
+    weighted,
+)
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.printed import PRINTED
@@ -35,7 +45,7 @@ BOTH = list(TASKS.values())
 @pytest.fixture(scope="module")
 def frozen():
     paper.draw(say=lambda _: None)
-    return answers.read([QWEN, LLAVA], FROZEN_RECORDS)[0]
+    return answers.subjects([QWEN, LLAVA], FROZEN_RECORDS).subjects
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +58,7 @@ def rows(frozen):
 @pytest.fixture(scope="module")
 def answering(frozen, rows):
     """Makes a model's answers of `say(method, row)`, and its errors of `error(row)`."""
-    return lambda say, **error: Answers(saying(frozen[0].subject, rows, say, **error))
+    return lambda say, **error: saying(frozen[0], rows, say, **error)
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +66,14 @@ def claims():
     return [claim for claim in load_claims() if claim.paper == "metara"]
 
 
+def mean(rows):
+    """The mean over originals of one training."""
+    return answers.mean([rows])
+
+
 def kept_rows(one, mask):
     """A model's answers to some of the rows alone."""
-    records = one.subject.records.take(mask.to_numpy())
-    return replace(one.subject, records=records)
+    return replace(one, records=one.records.take(mask.to_numpy()))
 
 
 # --- records and rows ----------------------------------------------------------------------------
@@ -69,29 +83,28 @@ def test_the_frozen_records_are_whole(frozen):
     assert [one.name for one in frozen] == [QWEN, LLAVA]
     dataset = load_dataset(paper.SET)
     for one in frozen:
-        frame = one.subject.records.frame
+        frame = one.records.frame
         assert len(frame) == len(dataset) == 2_607 and frame["error"].isna().all()
         for task in BOTH:
-            assert one.failures(task).left["originals"] == 72
-            assert one.orders(task)["original"].nunique() == paper.ON_SHEETS
-            composed = set(one.violations(task)["group"])
+            assert failures(one, task).left["originals"] == 72
+            assert orders(one, task)["original"].nunique() == paper.ON_SHEETS
+            composed = set(violations(one, task)["group"])
             assert len(composed) == paper.IN_PARTS
-            assert composed <= set(one.rate("absolute", task)["group"])
+            assert composed <= set(by_original(one, "absolute", task)["group"])
 
 
 def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
-    frame = frozen[0].subject.records.frame
+    frame = frozen[0].records.frame
     few = frame["group"].isin(sorted(set(frame["group"]))[:90])  # every knowledge, 18 of text
-    assert 0 < len(Answers(kept_rows(frozen[0], few)).rate("absolute", "text")) < 72
-    subject = kept_rows(frozen[0], frame["dataset"] == "pocket_metara_text")
-    one = Answers(subject)
-    assert not one.failures("knowledge").left["originals"]
-    assert not len(one.violations("text")) and not len(one.orders("text"))
+    assert 0 < len(by_original(kept_rows(frozen[0], few), "absolute", "text")) < 72
+    one = kept_rows(frozen[0], frame["dataset"] == "pocket_metara_text")
+    assert not failures(one, "knowledge").left["originals"]
+    assert not len(violations(one, "text")) and not len(orders(one, "text"))
     assert measures.rankings(one, "text") is None
     assert measures.tau(one, ["text"])[0].interval is NO_DATA
-    write_records(tmp_path / "metara" / f"{QWEN}.parquet", subject.records)
-    made, found = answers.read([QWEN, LLAVA], tmp_path)
-    assert not made and len(found.subjects) == 1
+    write_records(tmp_path / "metara" / f"{QWEN}.parquet", one.records)
+    found = answers.subjects([QWEN, LLAVA], tmp_path)
+    assert not found.subjects
     assert found.absent[0].startswith(LLAVA) and found.absent[1].startswith("pocket Qwen2-VL has")
 
 
@@ -101,9 +114,9 @@ def test_rows_with_an_error_are_left_out(frozen, answering):
         return "SomeError" if own or row["composition"] == 0 or row["order"] == 1 else None
 
     one = answering(truth, error=broken)
-    assert len(one.rate("absolute", "text")) == 71
-    assert not len(one.orders("text"))  # an order is missing in every sequence
-    assert len(one.violations("knowledge")) == len(frozen[0].violations("knowledge")) - 1
+    assert len(by_original(one, "absolute", "text")) == 71
+    assert not len(orders(one, "text"))  # an order is missing in every sequence
+    assert len(violations(one, "knowledge")) == len(violations(frozen[0], "knowledge")) - 1
 
 
 # --- means over originals ------------------------------------------------------------------------
@@ -115,27 +128,29 @@ def test_three_rates_have_their_known_answers(answering):
     last = answering(wrong_where(lambda row: row["relation"] == "MR4"))
     for task in BOTH:
         for rate in RATES:
-            assert mean(right.rate(rate, task)).estimate == 0
-            assert mean(last.rate(rate, task, relation="MR4")).estimate == 1
-            assert mean(last.rate(rate, task, relation="MR1")).estimate == 0
-        assert mean(right.rate("robust", task)).estimate == 1
-        assert mean(same.rate("absolute", task)).estimate == 1
-        assert mean(same.rate("consistency", task)).estimate == 0
-        assert mean(same.rate("conditional", task)) is NO_DATA
-        assert mean(silent.rate("absolute", task)).estimate == 1  # an unknown answer is a failure
-        assert not len(silent.rate("consistency", task))
+            assert mean(by_original(right, rate, task)).estimate == 0
+            assert mean(by_original(last, rate, task, relation="MR4")).estimate == 1
+            assert mean(by_original(last, rate, task, relation="MR1")).estimate == 0
+        assert mean(by_original(right, "robust", task)).estimate == 1
+        assert mean(by_original(same, "absolute", task)).estimate == 1
+        assert mean(by_original(same, "consistency", task)).estimate == 0
+        assert mean(by_original(same, "conditional", task)) is NO_DATA
+        assert (
+            mean(by_original(silent, "absolute", task)).estimate == 1
+        )  # an unknown answer is a failure
+        assert not len(by_original(silent, "consistency", task))
     assert [value(part) for part in measures.hidden(right, BOTH)] == [0, 0]
     # An original without a free place for a text has no MR4 case, and nothing to hide.
     assert min(value(part) for part in measures.hidden(last, BOTH)) > 0.8
 
 
 def test_originals_are_what_is_drawn_again(frozen):
-    found = mean(frozen[1].rate("absolute", "knowledge"))
+    found = mean(by_original(frozen[1], "absolute", "knowledge"))
     assert found.n == found.clusters == 72
     (paired,) = measures.change(frozen[1], "SCI5", ["absolute"], ["knowledge"])
     assert paired.interval.n == 72  # of the same originals, drawn for both methods at once
     (both,) = measures.task_gap(frozen[1], ["all"])
-    assert both.interval.n == sum(len(frozen[1].rate(FR, task)) for task in BOTH)
+    assert both.interval.n == sum(len(by_original(frozen[1], FR, task)) for task in BOTH)
 
 
 def frame_of(values, groups):
@@ -144,12 +159,12 @@ def frame_of(values, groups):
 
 def test_a_contrast_is_a_sum_of_weighted_means():
     first, second = frame_of([1, 0], ["a", "b"]), frame_of([0.5, 0, 0.25], ["a", "b", "c"])
-    found = less(first, second)
+    found = weighted([less(first, second)])
     assert found.estimate == 0.25 and found.n == 3
     three = [(0.5, first), (0.5, second), (-1.0, first)]
-    assert answers.weighted(three).estimate == -0.125
-    assert less(first, second.iloc[:0]) is NO_DATA
-    alike = less(first, first)
+    assert weighted([three]).estimate == -0.125
+    assert weighted([less(first, second.iloc[:0])]) is NO_DATA
+    alike = weighted([less(first, first)])
     assert alike.estimate == 0 and np.isnan(alike.low)  # nothing that could differ
     few = mean(frame_of([1] * answers.FEWEST, [0, *range(answers.FEWEST - 1)]))
     assert few.estimate == 1 and np.isnan(few.low)  # too few originals to say how sure it is
@@ -162,9 +177,9 @@ def test_pairs_of_one_original_move_together():
     lot = np.random.default_rng(0)
     shared, groups = lot.random(60), list(range(60))
     first, second = frame_of(shared + 0.1, groups), frame_of(shared, groups)
-    found = less(first, second)
+    found = weighted([less(first, second)])
     assert found.high - found.low < 1e-9 or np.isnan(found.low)
-    apart = less(first, frame_of(shared, [f"other {g}" for g in groups]))
+    apart = weighted([less(first, frame_of(shared, [f"other {g}" for g in groups]))])
     assert apart.high - apart.low > 0.1
 
 
@@ -187,7 +202,7 @@ def test_relations_are_compared_on_originals_that_have_both(frozen):
     one = frozen[0]
     first, second = measures.on_common_originals(one, "knowledge", "MR4", "MR1")
     assert list(first["original"]) == list(second["original"])
-    assert len(first) < len(one.rate(FR, "knowledge", relation="MR1"))
+    assert len(first) < len(by_original(one, FR, "knowledge", relation="MR1"))
     knowledge, text = map(value, measures.between(one, BOTH, ["MR4"], ["MR1"]))
     (gap,) = measures.particular_gap(one, ["MR4"], ["MR1"])
     assert value(gap) == pytest.approx(text - knowledge)
@@ -211,7 +226,9 @@ def test_the_spread_is_the_variance_between_originals(answering):
     one = answering(
         wrong_where(lambda row: row["relation"] == "MR1" and str(row["original"]) < "text_00036")
     )
-    text, knowledge = (one.rate(FR, task)["value"].var(ddof=0) for task in ("text", "knowledge"))
+    text, knowledge = (
+        by_original(one, FR, task)["value"].var(ddof=0) for task in ("text", "knowledge")
+    )
     assert value(measures.task_spread(one)[0]) == pytest.approx(text - knowledge)
     assert text > 0
 
@@ -223,7 +240,7 @@ def test_a_hard_family_is_no_evidence_for_the_difficulty(answering):
     assert [value(part) for part in measures.harder(one, BOTH)] == [1, 1]
     place = set(hard["knowledge"].index[hard["knowledge"]["family"] == "What place"])
     one = answering(wrong_where(lambda row: row["original"] in place))
-    assert mean(one.rate("absolute", "knowledge")).estimate == pytest.approx(1 / 3)
+    assert mean(by_original(one, "absolute", "knowledge")).estimate == pytest.approx(1 / 3)
     assert value(measures.harder(one, ["knowledge"])[0]) == 0
 
 
@@ -302,7 +319,7 @@ def test_every_claim_can_come_out_otherwise(claims, answering, tmp_path):
     benign = wrong_where(lambda row: row["relation"] in ("MR1", "MR3"))
     held = set()
     for say in (truth, benign):
-        records = answering(say).subject.records
+        records = answering(say).records
         write_records(tmp_path / "metara" / f"{QWEN}.parquet", records)
         found = ledger.evaluate(claims, [subject], None)
         held |= {(each.claim.id, say is truth) for each in found if each.verdict == "holds"}

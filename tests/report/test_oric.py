@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.oric import detectors, paper, scores
+from sci_book.papers.oric import detectors, pocket_questions, scores
 from sci_book.papers.oric.chapters import answers, measures
-from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
+from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS, asked
 from sci_book.papers.oric.printed import PRINTED, printed_row, printed_table
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
@@ -17,6 +17,7 @@ from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import Records, build_table, write_records
+from sci_book.results.statistics import NO_DATA
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 from tests.rows import answers as texts
 from tests.rows import sample
@@ -34,12 +35,12 @@ def frozen():
 
 @pytest.fixture(scope="module")
 def drawn():
-    paper.draw(say=lambda _: None)
+    pocket_questions.draw(say=lambda _: None)
 
 
 def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=()):
     """Records of the first pairs; `said` gives the text of (set, label, wording, policy)."""
-    frame, rows = pd.read_csv(paper.QUESTIONS), []
+    frame, rows = pd.read_csv(pocket_questions.QUESTIONS), []
     for name in sets:
         part = frame[frame["set"] == name].reset_index(drop=True)
         for place, one in part[part["pair"] < PAIRS].iterrows():
@@ -87,66 +88,78 @@ def test_models_without_records_or_with_others_are_named(tmp_path):
 
 def test_a_model_without_a_half_is_not_comparable(tmp_path):
     few = subject_of(tmp_path, truthful, sets=("bench",))
-    assert len(answers.of(few, BENCH)) and not len(answers.of(few, POPE))
+    assert len(asked(few, BENCH)) and not len(asked(few, POPE))
     found = answers.subjects(["mine"], tmp_path)
     assert found.subjects == []
     assert "mine: some set of ORIC’s has no question" in chapters.absences(found)
     book = chapters.Subject("mine", None, "mine", "mine", tmp_path / "mine.parquet", few.records)
     assert PAPERS["oric"].evidence([book], None) == [None]
-    empty = answers.of(few, POPE)
-    assert answers.value("f1", empty).n == answers.difference("f1", empty, empty).n == 0
+    empty = asked(few, POPE)
+    assert answers.value("f1", few, empty).n == difference("f1", few, empty, empty).n == 0
 
 
 def test_halves_are_balanced_and_whole(frozen):
     for subject in frozen:
         for halves in (POPE, ADVERSARIAL, *SAMPLINGS.values()):
-            asked = answers.of(subject, halves)
-            assert (asked.labels == "yes").sum() == (asked.labels == "no").sum() == 200
-            assert asked.rows.shape == (4, 400) and len(np.unique(asked.rows)) == 1_600
-            about = asked.about
-            assert about["object"].tolist() == asked.column("category").tolist()
-            shown = [group.partition(":")[2] for group in asked.images]
-            assert about["image"].tolist() == shown
+            mine = asked(subject, halves)
+            assert mine["label"].value_counts().to_dict() == {"yes": 200, "no": 200}
+            rows = mine[answers.ROWS].to_numpy()
+            assert rows.shape == (400, 4) and len(np.unique(rows)) == 1_600
+            for wording in answers.ROWS:
+                read = subject.records.frame.iloc[mine[wording]]
+                assert read["category"].tolist() == mine["object"].tolist()
+                assert read["truth"].tolist() == mine["label"].tolist()
+            assert [g.partition(":")[2] for g in mine["group"]] == mine["image"].tolist()
 
 
 def test_pairs_share_picture_and_label_and_differ_in_the_object(frozen):
     usual, odd = measures.matched(frozen[0])
+    keys = ["image", "label", "object"]
     assert len(usual) == len(odd) > 150
-    assert (usual.images == odd.images).all() and (usual.labels == odd.labels).all()
-    assert (usual.about["object"].to_numpy() != odd.about["object"].to_numpy()).all()
-    keys = list(zip(usual.images, usual.labels, strict=True))
-    assert len(set(keys)) == len(keys)
-    sets = [
-        set(zip(each.images, each.column("category"), each.labels, strict=True))
-        for each in (answers.of(frozen[0], POPE), answers.of(frozen[0], BENCH))
-    ]
-    for mine, part, other in ((usual, sets[0], sets[1]), (odd, sets[1], sets[0])):
-        asked = set(zip(mine.images, mine.column("category"), mine.labels, strict=True))
-        assert asked <= part and not asked & other
+    assert usual[keys[:2]].equals(odd[keys[:2]]) and not usual.duplicated(keys[:2]).any()
+    sets = [set(zip(*asked(frozen[0], h)[keys].T.to_numpy(), strict=True)) for h in (POPE, BENCH)]
+    for mine, part, other in ((usual, *sets), (odd, *reversed(sets))):
+        pairs = set(zip(*mine[keys].T.to_numpy(), strict=True))
+        assert pairs <= part and not pairs & other
 
 
 def test_metrics_are_those_of_the_instrument(frozen):
-    asked = answers.of(frozen[0], BENCH)
-    tables = [scores.counts(asked.labels, said) for said in asked.said()]
+    bench = asked(frozen[0], BENCH)
+    tables = [scores.counts(bench["label"], said) for said in answers.said(frozen[0], bench)]
     for name in scores.METRICS:
-        found = answers.value(name, asked)
+        found = answers.value(name, frozen[0], bench)
         by_hand = np.mean([scores.metrics(table)[name] for table in tables])
         assert 100 * found.estimate == pytest.approx(by_hand)
         assert found.low < found.estimate < found.high
-    assert answers.value("recall_yes", asked).n == 200 and answers.value("f1", asked).n == 400
-    keys = {answers.value(name, asked).key for name in scores.METRICS}
+    assert answers.value("recall_yes", frozen[0], bench).n == 200
+    assert answers.value("f1", frozen[0], bench).n == 400
+    keys = {answers.value(name, frozen[0], bench).key for name in scores.METRICS}
     assert len(keys) == len(scores.METRICS)  # of the same sums
 
 
+def difference(name, model, first, second):
+    return answers.combine([answers.less(name, model, first, second)])
+
+
 def test_a_difference_is_that_of_the_values_and_paired(frozen):
-    first, second = (answers.of(frozen[0], halves) for halves in (POPE, BENCH))
-    found = answers.difference("f1", first, second)
-    ends = answers.value("f1", first), answers.value("f1", second)
+    first, second = (asked(frozen[0], halves) for halves in (POPE, BENCH))
+    found = difference("f1", frozen[0], first, second)
+    ends = [answers.value("f1", frozen[0], side) for side in (first, second)]
     assert found.estimate == pytest.approx(ends[0].estimate - ends[1].estimate)
     apart = np.hypot(*(end.high - end.low for end in ends))
     assert found.low < found.estimate < found.high and found.high - found.low < apart
-    same = answers.difference("f1", first, first)
+    same = difference("f1", frozen[0], first, first)
     assert same.estimate == 0 and np.isnan(same.low)  # all alike says nothing of how sure
+
+
+def test_over_trainings_a_score_is_the_mean_of_each_ones_own(frozen):
+    terms = [answers.less("f1", m, asked(m, POPE), asked(m, BENCH)) for m in frozen]
+    each = [answers.combine([mine]) for mine in terms]
+    found = answers.combine([*terms, *terms, []])
+    assert found.estimate == pytest.approx(np.mean([one.estimate for one in each]))
+    assert found.n == 400 and found.clusters == each[0].clusters and found.low < found.high
+    assert np.isnan(answers.combine(terms).low)  # of two there is no interval
+    assert answers.combine([[]]) is answers.combine([]) is NO_DATA
 
 
 def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
@@ -154,22 +167,23 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
         return "a zebra" if name == "bench" and wording == 3 else label
 
     subject = subject_of(tmp_path, said, broken=[("random", 4)])
-    asked = answers.of(subject, BENCH)
-    assert (asked.said() == "unknown").sum() == len(asked)
-    assert answers.value("recall_yes", asked).estimate == pytest.approx(0.75)
-    assert answers.value("recall_no", asked).estimate == pytest.approx(0.75)
-    random = answers.of(subject, SAMPLINGS["random"])
-    assert (random.said() == "failed").sum() == 1
-    assert answers.value("f1", random).estimate == 1
+    bench = asked(subject, BENCH)
+    assert (answers.said(subject, bench) == "unknown").sum() == len(bench)
+    for name in ("recall_yes", "recall_no"):
+        assert answers.value(name, subject, bench).estimate == pytest.approx(0.75)
+    random = asked(subject, SAMPLINGS["random"])
+    assert (answers.said(subject, random) == "failed").sum() == 1
+    assert answers.value("f1", subject, random).estimate == 1
 
 
 def test_what_a_replay_leaves_open_is_no_answer_of_the_models(tmp_path):
     subject = subject_of(tmp_path, truthful)
-    asked, every = answers.of(subject, BENCH), np.arange(len(subject.records.frame)) % 3
+    bench, every = asked(subject, BENCH), np.arange(len(subject.records.frame)) % 3
     found = pd.DataFrame({"answer": ["yes", None, None], "known": [False, True, False]})
     subject._answers[SCI5] = found.iloc[every].reset_index(drop=True)
     words = np.array(["yes", "unknown", "failed"], dtype=object)
-    assert (asked.said(SCI5) == words[every[asked.rows]]).all()
+    rows = bench[answers.ROWS].to_numpy().T
+    assert (answers.said(subject, bench, SCI5) == words[every[rows]]).all()
 
 
 def test_the_papers_relatives_stand_beside(frozen):
@@ -178,17 +192,18 @@ def test_the_papers_relatives_stand_beside(frozen):
     assert not any(printed_row("oric_table10", name) for name in ("nobody", ""))
     stranger = replace(frozen[0], label=None)
     assert answers.relative(stranger) == "" and answers.paper_row(stranger, "oric_table10") == {}
-    asked = answers.of(frozen[0], BENCH)
-    yes, no = (answers.value(f"recall_{label}", asked).estimate for label in ("yes", "no"))
-    assert measures.caution(asked).estimate == pytest.approx(no - yes)
+    bench = asked(frozen[0], BENCH)
+    yes, no = (answers.value(f"recall_{x}", frozen[0], bench).estimate for x in ("yes", "no"))
+    caution = answers.combine([measures.caution(frozen[0], bench)])
+    assert caution.estimate == pytest.approx(no - yes)
 
 
 def test_a_detector_answers_the_same_questions(frozen, drawn, monkeypatch):
     monkeypatch.setattr(detectors, "INVENTED", 0)
     for halves in SAMPLINGS.values():
-        about = answers.of(frozen[0], halves).about
-        asked = [(q.image, q.target) for q in measures.questions(halves)]
-        assert asked == list(zip(about["image"], about["object"], strict=True))
+        about = asked(frozen[0], halves)
+        frozen_ones = [(q.image, q.target) for q in measures.questions(halves)]
+        assert frozen_ones == list(zip(about["image"], about["object"], strict=True))
         assert measures.detected("recall_no", halves).estimate == 1
     assert 0.7 < measures.detected("recall_yes", BENCH).estimate < 0.9
     assert measures.detected("f1", BENCH).n == 400
@@ -203,18 +218,17 @@ def test_losses_have_the_sign_of_a_loss(tmp_path):
         return "no" if label == "yes" or wording % 2 else "yes"
 
     subject = subject_of(tmp_path, said)
-    of = measures.Evidence(subject)
-    lost = [part.interval for part in measures.guided_loss(of, ["yes", "no"])]
+    lost = [part.interval for part in measures.guided_loss(subject, ["yes", "no"])]
     assert [each.estimate for each in lost] == pytest.approx([1, 0.5])
-    (more,) = measures.sharper(of)
+    (more,) = measures.sharper(subject)
     assert more.interval.estimate == pytest.approx(-0.5) and more.interval.n == lost[1].n
-    assert measures.pair_drop(of)[0].interval.estimate > 0.5
-    assert measures.pair_level(of)[0].interval.estimate == 1
+    assert measures.pair_drop(subject)[0].interval.estimate > 0.5
+    assert measures.pair_level(subject)[0].interval.estimate == 1
 
 
 def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
     """A model that misses small objects and nothing else loses nothing at equal sizes."""
-    frame = pd.read_csv(paper.QUESTIONS)
+    frame = pd.read_csv(pocket_questions.QUESTIONS)
     small = {
         (one.image, one.object)
         for one in frame.itertuples()
@@ -227,25 +241,29 @@ def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
             row["text:original"] = row["parsed:original"] = "no"
     subject = subject_of(tmp_path, truthful)
     subject = replace(subject, records=Records(build_table(table, POLICIES), records.stamp, {}))
-    drop = answers.difference("recall_yes", *(answers.of(subject, h) for h in (POPE, BENCH)))
+    drop = difference("recall_yes", subject, *(asked(subject, h) for h in (POPE, BENCH)))
     assert drop.estimate > 0.1
-    assert measures.same_sizes(subject, POPE).estimate == pytest.approx(0)
-    parts = measures.main_source(measures.Evidence(subject))
+    assert measures.at_equal_sizes(subject)[0].interval.estimate == pytest.approx(0)
+    parts = measures.main_source(subject)
     whole, left = (part.interval.estimate for part in parts)
     assert whole == drop.estimate and left == pytest.approx(-drop.estimate)
-    asked = answers.of(subject, POPE)
-    assert answers.value("recall_yes", measures.of_size(asked, "small")).estimate == 0
-    assert measures.size_step(asked).estimate == 1
+    small = measures.of_size(subject, POPE, "small")
+    assert answers.value("recall_yes", subject, small).estimate == 0
+    assert measures.size_gap(subject, ["POPE"])[0].interval.estimate == 1
 
 
 def test_sizes_of_the_sets(frozen):
-    asked = answers.of(frozen[0], BENCH)
-    assert sum(len(measures.of_size(asked, size)) for size in scores.SIZES) == 200
-    parts = measures.size_drop(measures.Evidence(frozen[0]), scores.SIZES)
+    model = frozen[0]
+    assert sum(len(measures.of_size(model, BENCH, size)) for size in scores.SIZES) == 200
+    parts = measures.size_drop(model, scores.SIZES)
     assert [part.what for part in parts] == ["POPE less ORIC, small", "POPE less ORIC, medium"]
-    assert measures.largest(asked) == "medium"
-    absent = asked.where(asked.labels == "no")
-    assert measures.largest(absent) == "" and measures.size_step(absent).n == 0
+    assert measures.largest(model, BENCH) == "medium"
+    sizes = asked(model, BENCH)[["size", *answers.ROWS]].set_index("size")
+    for gone, size in ((["medium"], "small"), (["small", "medium"], "")):
+        kept = ~np.isin(np.arange(len(model.records.frame)), sizes.loc[gone].to_numpy())
+        fewer = replace(model, records=model.records.take(kept))
+        (step,) = measures.size_gap(fewer, ["ORIC"])
+        assert measures.largest(fewer, BENCH) == size and step.interval.n == 0
 
 
 def test_a_gain_is_of_the_method(tmp_path):
@@ -253,25 +271,23 @@ def test_a_gain_is_of_the_method(tmp_path):
         return "yes" if policy == "SCI5" else "no"
 
     subject = subject_of(tmp_path, said)
-    asked, of = answers.of(subject, BENCH), measures.Evidence(subject)
-    parts = measures.gain(of, "SCI5", ["present found", "absent denied"])
+    parts = measures.gain(subject, "SCI5", ["present found", "absent denied"])
     assert [part.what for part in parts] == ["SCI5: present found", "SCI5: absent denied"]
     assert [part.interval.estimate for part in parts] == [1, -1]
-    for name, gained in (("recall_yes", 1), ("recall_no", -1)):
-        assert answers.gain(name, asked, SCI5).estimate == gained
-        assert answers.gain(name, asked, VCD).estimate == 0
+    for part in measures.gain(subject, "VCD", ["present found", "absent denied"]):
+        assert part.interval.estimate == 0
 
 
-def test_contrasts_point_to_incongruity(drawn):
-    of = measures.Evidence(None)
-    (chosen,) = measures.fit(of, ["pocket CLIP"], "no")
+def test_contrasts_point_to_incongruity(frozen, drawn):
+    model = frozen[0]  # of which nothing is asked
+    (chosen,) = measures.fit(model, ["pocket CLIP"], "no")
     assert chosen.interval.low > 0  # chosen for it
     means = measures.clip_scores().groupby(["encoder", "set", "label"])["score"].mean()
     for name in measures.encoders():
-        (present,) = measures.fit(of, [name], "yes")
+        (present,) = measures.fit(model, [name], "yes")
         gap = means[name, "POPE", "yes"] - means[name, "ORIC", "yes"]
         assert present.interval.estimate == pytest.approx(gap)
-        (near,) = measures.nearer(of, [name])
+        (near,) = measures.nearer(model, [name])
         assert near.interval.clusters <= 19
 
 

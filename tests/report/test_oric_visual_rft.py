@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.oric import onlooker
-from sci_book.papers.oric.chapters.measures import Evidence, fine_tuned
+from sci_book.papers.oric.chapters.measures import MEASURES, Known
 from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.oric.rft.experiment import ASKED
 from sci_book.papers.oric.rft.settings import PRESETS
@@ -87,13 +87,13 @@ def test_a_difference_is_paired_and_none_without_answers(result):
 def test_claims_can_hold_and_fail(result, content, tmp_path):
     def verdicts(run):
         claims = [claim for claim in load_claims() if claim.measure == "fine_tuned"]
-        return [_finding(claim, MODEL, Evidence(None, run)).verdict for claim in claims]
+        return [_finding(claim, MODEL, Known(None, run)).verdict for claim in claims]
 
     assert verdicts(result) == ["holds", "holds"]
-    parts = fine_tuned(Evidence(None, result), "oric")
+    parts = MEASURES["fine_tuned"](Known(None, result), asked="oric")
     others = ("the model as it is", "taught the form")
     assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
-    assert fine_tuned(Evidence(None), "oric") == []
+    assert MEASURES["fine_tuned"](Known(None, None), asked="oric") == []
     for name in ("oric", "probe"):
         said = content["sets"][name]["said"]
         said["rft"], said["plain"] = said["plain"], said["rft"]

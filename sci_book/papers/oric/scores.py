@@ -8,17 +8,18 @@ What failed is left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from numbers import Real
 
 import numpy as np
+
+from sci_book.results.statistics import Rows
 
 METRICS = (
     "precision", "recall", "f1", "yes_proportion",
     "precision_yes", "recall_yes", "f1_yes", "precision_no", "recall_no", "f1_no",
 )  # fmt: skip
 """Macro values first, in the order of the paper's columns."""
-Rows = Sequence | np.ndarray
 Values = np.ndarray | np.floating
 """A statistic of draws, `[draws]`, or of one set of sums."""
 COUNTS = ("tp", "fp", "tn", "fn", "positives", "negatives")

@@ -9,8 +9,10 @@ that of the shipped one with its interval from questions, and the others are dot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from numbers import Real
+from operator import itemgetter
 from typing import Any, Protocol, runtime_checkable
 
 import matplotlib.pyplot as plt
@@ -20,15 +22,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.shared.figures import WIDTH, colour, legend_below
+from sci_book.papers.shared.figures import panels as figure_panels
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import FEWEST, NO_DATA, Interval, measure, ratio, verdict
+from sci_book.results.statistics import FEWEST, Interval, measure, ratio, verdict
 
 Values = Callable[[Any], np.ndarray]
 """Of a training, one number a row of its records; NaN where there is none."""
 Rows = Callable[[Any], np.ndarray | pd.Series]
 """Of a training, which rows of its records: a mask."""
+_NUMBERS = ("estimate", "low", "high", "n", "key", "others")
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
 
@@ -56,17 +60,40 @@ def line(
 
     A key `claim`, "greater" or "less", is the side of zero that is claimed.
     """
+
+    def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = values(training)
+        kept = np.asarray(rows(training), dtype=bool) & np.isfinite(found)
+        return np.stack([found[kept], np.ones(kept.sum())]), training.groups[kept]
+
+    return score(model, columns, partial(measure, statistic=ratio, span=span), **keys)
+
+
+def score(
+    model: Trained,
+    of_training: Callable[[Any], Any],
+    interval: Callable[[Sequence], Interval],
+    **keys: Any,
+) -> dict[str, Any]:
+    """A number that is no mean of one value a row, such as F1, by `keys`; see `measured`.
+
+    Args:
+        of_training: what a training has that the number is made of.
+        interval: of a list of these, one a training, the number over all.
+    """
     trainings = []
     for training in model.trainings:
         try:
-            found = values(training)
+            trainings.append(of_training(training))
         except NotRecorded:  # a further training's records hold answers of the presets alone
             if training is model:
                 raise
-            continue
-        kept = np.asarray(rows(training), dtype=bool) & np.isfinite(found)
-        trainings.append((np.stack([found[kept], np.ones(kept.sum())]), training.groups[kept]))
-    return {"model": model.shown, **keys, "trainings": trainings, "span": span}
+    return {"model": model.shown, **keys, "trainings": trainings, "interval": interval}
+
+
+def single(shown: str, found: Interval, **keys: Any) -> dict[str, Any]:
+    """A line of what has no trainings, such as a detector, or one committed run."""
+    return {"model": shown, **keys, "trainings": [found], "interval": itemgetter(0)}
 
 
 def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -78,8 +105,7 @@ def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
     """
     tidy = []
     for made in lines:
-        trainings, span = made.pop("trainings"), made.pop("span")
-        found, others = _over(trainings, span)
+        found, others = _over(made.pop("trainings"), made.pop("interval"))
         shown = found.times(100)
         tidy.append(
             {
@@ -93,16 +119,15 @@ def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
                 **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
             }
         )
-    return pd.DataFrame(tidy)
+    return pd.DataFrame(tidy, columns=None if tidy else ["model", *_NUMBERS])
 
 
-def _over(trainings: Sequence, span: tuple[float, float]) -> tuple[Interval, list[float]]:
-    if not trainings:
-        return NO_DATA, []
+def _over(
+    trainings: Sequence, interval: Callable[[Sequence], Interval]
+) -> tuple[Interval, list[float]]:
     if len(trainings) >= FEWEST:
-        return measure(trainings, ratio, span=span), []
-    others = [measure([other], ratio, span=span).estimate for other in trainings[1:]]
-    return measure(trainings[:1], ratio, span=span), others
+        return interval(trainings), []
+    return interval(trainings[:1]), [interval([other]).estimate for other in trainings[1:]]
 
 
 def table(
@@ -127,7 +152,7 @@ def table(
             text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
             cells.setdefault((*across, head), {})[": ".join(down)] = text
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
-    if not columns:
+    if not columns and len(tidy):
         wide.columns = list(show)
     return Table(name, wide, caption)
 
@@ -165,6 +190,8 @@ def dots(
         lines: the key that names a line of a panel.
         coloured: the key that has the colour, a method or subset; by default the lines'.
     """
+    if not len(tidy):
+        return figure_panels([], 1.5)[0]
     down, across = (list(dict.fromkeys(tidy[key])) for key in panels)
     names = list(dict.fromkeys(tidy[lines]))
     figure, axes = plt.subplots(

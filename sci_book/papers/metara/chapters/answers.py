@@ -7,9 +7,12 @@ cases, and originals are what every interval draws again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,17 +21,15 @@ from sci_book.data.datasets import file_of, read_manifest
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import files
 from sci_book.papers.metara.failures import ORIGINAL, Failures, from_records
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.parameters import Names
-from sci_book.papers.shared.tables import Table, frame_of
-from sci_book.results.statistics import NO_DATA, Interval, of_sums, share
+from sci_book.results.statistics import NO_DATA, Interval, measure, ratio
 
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
 METHODS = ("base", *COMPARED)
-TASK_COLOURS = {"knowledge": "#009e73", "text": "#6b21a8"}  # unlike those of models
 LABELS = {
     "absolute": "absolute (eq. 7)",
     "conditional": "conditional on a right original",
@@ -44,146 +45,152 @@ SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
 """Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
 
 
-class Answers:
-    """One model's answers to MetaRA's pocket sets.
-
-    Rows with an error are neither right nor wrong; an original whose own row has one is left out,
-    and so are compositions and sequences of which not every row was answered.
-    """
-
-    def __init__(self, subject: Subject):
-        self.subject, self.name, self.shown = subject, subject.name, subject.shown
-        self._failures: dict[tuple[str, str], Failures] = {}
-
-    def failures(self, task: str, policy: str = "base") -> Failures:
-        """The rates of a task ("knowledge" or "text")."""
-        if (policy, task) not in self._failures:
-            mine, rows = self._part(task)
-            own = rows[(rows["relation"] == ORIGINAL) & rows["index"].isin(mine["index"])]
-            whole = rows["original"].isin(own["original"])
-            mine = mine[mine["index"].isin(rows.loc[whole, "index"])]
-            self._failures[policy, task] = Failures(from_records(mine, rows, _column(policy)))
-        return self._failures[policy, task]
-
-    def rate(
-        self, rate: str, task: str, policy: str = "base", **where: str | Sequence[str]
-    ) -> pd.DataFrame:
-        """A rate of each original that has one: `original`, `group` and `value`.
-
-        Rates and `where` are those of `Failures.per_original`.
-        """
-        return self.failures(task, policy).per_original(rate, **where)
-
-    def percent(self, rate: str, task: str, policy: str = "base", **where: str) -> float:
-        """The mean of `rate` over originals, in percent."""
-        return 100 * self.rate(rate, task, policy, **where)["value"].mean()
-
-    def violations(self, task: str, policy: str = "base") -> pd.DataFrame:
-        """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
-        mine, rows = self._part(f"metavqa_{task}", "composition")
-        frame = files.violations(mine, rows, _column(policy))
-        return frame.assign(group=f"{PREFIX}:" + frame["group"])
-
-    def orders(self, task: str) -> pd.DataFrame:
-        """Answers to a task's sheets in several orders, as `order.order_rates` takes them."""
-        mine, rows = self._part("sheets", "original")
-        frame = files.order_frame(mine, rows, _column("base"))
-        return frame[[name.partition("_")[0] == task for name in frame["original"]]]
-
-    def _part(self, name: str, whole: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Records and rows of a set; those of a `whole` only where each was answered."""
-        frame, rows = self.subject.records.frame, rows_of(name)
-        mine = frame[frame["dataset"] == f"{PREFIX}_{name}"]
-        if whole is not None:
-            answered = rows["index"].isin(mine.loc[mine["error"].isna(), "index"])
-            rows = rows[answered.groupby(rows[whole]).transform("all")]
-            mine = mine[mine["index"].isin(rows["index"])]
-        return mine, rows
+Cases = Mapping[str, str | Sequence[str]]
+"""Columns of cases, and the values that they keep: see `Failures.per_original`."""
+ALL: Cases = MappingProxyType({})
+Terms = Sequence[tuple[float, pd.DataFrame]]
+"""Weights, and rows of originals with `group` and `value` whose mean each weighs."""
 
 
-def read(models: Names, folder: str | Path) -> tuple[list[Answers], Found]:
-    """The answers of each model that was asked about originals of both tasks, and what was found.
+def subjects(models: Names, folder: str | Path) -> Found:
+    """The models of a chapter that were asked about originals of both tasks.
 
     Args:
         models: names, paths or hub ids.
         folder: of the book's records; MetaRA's lie in `metara` below it.
     """
     found = chapters.companions(models, folder, "metara", "MetaRA")
-    answered: list[Answers] = []
-    absent = [*found.absent]
-    for one in map(Answers, found.subjects):
-        if all(one.failures(task).left["originals"] for task in TASKS.values()):
-            answered.append(one)
+    complete, absent = [], [*found.absent]
+    for model in found.subjects:
+        if all(failures(model, task).left["originals"] for task in TASKS.values()):
+            complete.append(model)
         else:
-            said = "has records of MetaRA, but of originals of one task or none."
-            absent.append(f"{one.shown} {said}")
-    return answered, found._replace(absent=absent)
+            absent.append(
+                f"{model.shown} has records of MetaRA, but of originals of one task or none."
+            )
+    return found._replace(subjects=complete, absent=absent)
 
 
-def levels(models: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
-    """Intervals of models, each a `chapters.row`; nothing is claimed of them."""
-    ours = chapters.side(models)
-    return chapters.levels(frame_of(lines), ours=ours, subtract=False, **options)
+@lru_cache(maxsize=256)
+def failures(model: Subject, task: str, policy: str = "base") -> Failures:
+    """A model's rates on a task ("knowledge" or "text").
 
-
-def mean(rows: pd.DataFrame) -> Interval:
-    """The mean over originals (rows with `group` and `value`) with its interval."""
-    if not len(rows):
-        return NO_DATA
-    return enough(share(rows["value"], rows["group"]), [rows])
-
-
-def less(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
-    """The mean of the first less that of the second."""
-    return weighted([(1.0, first), (-1.0, second)])
-
-
-def weighted(terms: Sequence[tuple[float, pd.DataFrame]]) -> Interval:
-    """A weighted sum of means over originals; an original is drawn for all of them at once.
-
-    `n` of its interval counts originals. There is no estimate where a mean is of no row, and no end
-    where one is of fewer than `FEWEST` originals.
-
-    Args:
-        terms: weight, and rows with `group` and `value`.
+    Rows with an error are neither right nor wrong; an original whose own row has one is left out.
     """
-    weights = np.array([weight for weight, _ in terms])
-    frames = [rows for _, rows in terms]
+    mine, rows = _part(model, task)
+    own = rows[(rows["relation"] == ORIGINAL) & rows["index"].isin(mine["index"])]
+    whole = rows["original"].isin(own["original"])
+    mine = mine[mine["index"].isin(rows.loc[whole, "index"])]
+    return Failures(from_records(mine, rows, _column(policy)))
+
+
+def by_original(
+    model: Subject, rate: str, task: str, policy: str = "base", **where: str | Sequence[str]
+) -> pd.DataFrame:
+    """A rate of each original that has one: `original`, `group` and `value`.
+
+    Rates and `where` are those of `Failures.per_original`.
+    """
+    return failures(model, task, policy).per_original(rate, **where)
+
+
+def percent(model: Subject, rate: str, task: str, policy: str = "base", **where: str) -> float:
+    """The mean of a rate over originals, in percent."""
+    return 100 * by_original(model, rate, task, policy, **where)["value"].mean()
+
+
+def violations(model: Subject, task: str, policy: str = "base") -> pd.DataFrame:
+    """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
+    found = files.violations(*_part(model, f"metavqa_{task}", "composition"), _column(policy))
+    return found.assign(group=f"{PREFIX}:" + found["group"])
+
+
+def orders(model: Subject, task: str) -> pd.DataFrame:
+    """Answers to a task's sheets in several orders, in full, as `order.order_rates` takes them."""
+    sheets = files.order_frame(*_part(model, "sheets", "original"), _column("base"))
+    return sheets[[name.partition("_")[0] == task for name in sheets["original"]]]
+
+
+def _part(model: Subject, name: str, whole: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Records and rows of a set; those of a `whole` only where each was answered."""
+    records, rows = model.records.frame, rows_of(name)
+    mine = records[records["dataset"] == f"{PREFIX}_{name}"]
+    if whole:
+        answered = rows["index"].isin(mine.loc[mine["error"].isna(), "index"])
+        rows = rows[answered.groupby(rows[whole]).transform("all")]
+        mine = mine[mine["index"].isin(rows["index"])]
+    return mine, rows
+
+
+def mean(trainings: Sequence[pd.DataFrame]) -> Interval:
+    """The mean over originals, rows with `group` and `value` of each training."""
+    trainings = [rows for rows in trainings if len(rows)]
+    columns = [np.stack([rows["value"].to_numpy(float), np.ones(len(rows))]) for rows in trainings]
+    groups = [rows["group"] for rows in trainings]
+    found = measure([*zip(columns, groups, strict=True)], ratio, span=(0.0, 1.0))
+    return enough(found, trainings)
+
+
+def line(model: Subject, rate: str, task: str, cases: Cases = ALL, **keys: Any) -> dict[str, Any]:
+    """A line of the frame: the mean over originals of one of the base's rates, on some cases."""
+    rows = partial(by_original, rate=rate, task=task, **cases)
+    return frame.score(model, rows, mean, task=task, rate=rate, **keys)
+
+
+def less(first: pd.DataFrame, second: pd.DataFrame) -> Terms:
+    """The mean of the first less that of the second."""
+    return [(1.0, first), (-1.0, second)]
+
+
+def weighted(trainings: Sequence[Terms]) -> Interval:
+    """The weighted sum of a training's means over originals, over trainings.
+
+    An original is drawn for all of them at once. `n` counts originals. There is no estimate where a
+    mean is of no row, and no end where one is of fewer than `FEWEST` originals.
+    """
+    weights = np.array([weight for terms in trainings[:1] for weight, _ in terms])
     return over_originals(
-        frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1)
+        [[rows for _, rows in terms] for terms in trainings],
+        (1, 0),
+        lambda sums, sizes: np.tensordot(weights, sums / sizes, 1),
     )
 
 
 def over_originals(
-    frames: Sequence[pd.DataFrame],
+    trainings: Sequence[Sequence[pd.DataFrame]],
     powers: Sequence[int],
     statistic: Callable[..., np.ndarray],
 ) -> Interval:
-    """A statistic of several rates; an original counts once for all of them.
+    """A statistic of several rates, over trainings; an original counts once for all of them.
 
     Args:
-        frames: of each rate, rows with `group` and `value`.
-        powers: of the values, whose sums `[frames, ...]` the statistic takes, one for each power.
+        trainings: of each, of each rate, rows with `group` and `value`.
+        powers: of the values, whose sums `[rates, ...]` the statistic takes, one for each power.
     """
-    if not all(map(len, frames)):
+    trainings = [frames for frames in trainings if all(map(len, frames))]
+    if not trainings:
         return NO_DATA
-    inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
-    rows = pd.concat(frames)
-    columns = np.concatenate([inside * rows["value"].to_numpy(float) ** n for n in powers])
 
     def on_sums(sums: np.ndarray) -> np.ndarray:
-        return statistic(*sums.reshape(len(powers), len(frames), *sums.shape[1:]))
+        return statistic(*sums.reshape(len(powers), -1, *sums.shape[1:]))
 
-    interval = of_sums(columns, rows["group"], on_sums)
-    return enough(interval._replace(n=interval.clusters), frames)
+    columns = []
+    for frames in trainings:
+        inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
+        rows = pd.concat(frames)
+        values = rows["value"].to_numpy(float)
+        columns.append((np.concatenate([inside * values**n for n in powers]), rows["group"]))
+    originals = round(np.mean([groups.nunique() for _, groups in columns]))
+    found = measure(columns, on_sums)._replace(n=originals)
+    return enough(found, chain.from_iterable(trainings))
 
 
-def enough(interval: Interval, frames: Sequence[pd.DataFrame]) -> Interval:
+def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
 
     An interval of so few is too narrow, whatever it says; a claim about it is inconclusive.
     """
-    if min(rows["group"].nunique() for rows in frames) < FEWEST:
+    if min((rows["group"].nunique() for rows in frames), default=FEWEST) < FEWEST:
         return interval._replace(low=np.nan, high=np.nan)
     return interval
 

@@ -18,36 +18,38 @@ from sci_book.papers.metara.chapters.answers import (
     FR,
     METHODS,
     TASKS,
-    Answers,
+    Terms,
+    by_original,
     enough,
     less,
     mean,
     over_originals,
-    read,
     rows_of,
     same_in_a_mirror,
+    subjects,
+    violations,
     weighted,
 )
 from sci_book.papers.metara.failures import ORIGINAL
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.metara.relations import RELATIONS
-from sci_book.papers.shared.chapters import Named
-from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.chapters import Named, Subject
+from sci_book.papers.shared.evidence import Evidence, Part
 from sci_book.results.statistics import NO_DATA, Interval
 
 Names = Sequence[str]
 KNOWLEDGE, TEXT = TASKS.values()
 
 
-def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
+def evidence(models: Sequence[Named], results: str | Path | None) -> list[Evidence | None]:
     """The answers of each model, from `metara/<name>.parquet` beside its own records, or None."""
-    found = [read([subject.name], subject.path.parent)[0] for subject in subjects]
-    return [mine[0] if mine else None for mine in found]
+    found = [subjects([model.name], model.path.parent).subjects for model in models]
+    return [Evidence(mine[0], [], results) if mine else None for mine in found]
 
 
-def hidden(of: Answers, tasks: Names) -> list[Part]:
+def hidden(of: Subject, tasks: Names) -> list[Part]:
     """Share of the originals answered right that fail in some case."""
-    return [Part(task, partial(mean, failing(of.rate(FR, task)))) for task in tasks]
+    return [Part(task, partial(mean, [failing(by_original(of, FR, task))])) for task in tasks]
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:
@@ -55,34 +57,32 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(value=(rows["value"] > 0).astype(float))
 
 
-def between(of: Answers, tasks: Names, first: Names, second: Names) -> list[Part]:
+def between(of: Subject, tasks: Names, first: Names, second: Names) -> list[Part]:
     """FR under each of the first relations less that under each of the second, on each task."""
     return [
-        Part(
-            f"{task}: {one} less {other}", partial(less, *on_common_originals(of, task, one, other))
-        )
+        _part(f"{task}: {one} less {other}", less(*on_common_originals(of, task, one, other)))
         for task, one, other in product(tasks, first, second)
     ]
 
 
-def on_common_originals(of: Answers, task: str, *names: str) -> list[pd.DataFrame]:
+def on_common_originals(of: Subject, task: str, *names: str) -> list[pd.DataFrame]:
     """FR under each relation, of the originals that have all: not every one has every case."""
-    rates = [of.rate(FR, task, relation=name) for name in names]
+    rates = [by_original(of, FR, task, relation=name) for name in names]
     both = set.intersection(*(set(rows["original"]) for rows in rates))
     return [rows[rows["original"].isin(both)] for rows in rates]
 
 
-def task_gap(of: Answers, over: Names) -> list[Part]:
+def task_gap(of: Subject, over: Names) -> list[Part]:
     """FR on text less that on knowledge, under each relation; of "all" together."""
     parts = []
     for name in over:
         relation, what = (RELATIONS, "all relations") if name == "all" else (name, name)
-        text, knowledge = (of.rate(FR, task, relation=relation) for task in (TEXT, KNOWLEDGE))
-        parts.append(Part(f"{TEXT} less {KNOWLEDGE}, {what}", partial(less, text, knowledge)))
+        rates = (by_original(of, FR, task, relation=relation) for task in (TEXT, KNOWLEDGE))
+        parts.append(_part(f"{TEXT} less {KNOWLEDGE}, {what}", less(*rates)))
     return parts
 
 
-def task_spread(of: Answers) -> list[Part]:
+def task_spread(of: Subject) -> list[Part]:
     """Variance of originals' FR on text less that on knowledge.
 
     The paper's variance is over data sets, of which there is one a task here.
@@ -92,38 +92,38 @@ def task_spread(of: Answers) -> list[Part]:
         text, knowledge = squares / sizes - (sums / sizes) ** 2
         return np.asarray(text - knowledge)
 
-    frames = [of.rate(FR, task) for task in (TEXT, KNOWLEDGE)]
-    spread = partial(over_originals, frames, (2, 1, 0), variances)
+    frames = [by_original(of, FR, task) for task in (TEXT, KNOWLEDGE)]
+    spread = partial(over_originals, [frames], (2, 1, 0), variances)
     return [Part("variance, text less knowledge", spread)]
 
 
-def particular_gap(of: Answers, first: Names, second: Names) -> list[Part]:
+def particular_gap(of: Subject, first: Names, second: Names) -> list[Part]:
     """By how much more a first relation is worse than a second on text than on knowledge."""
     parts = []
     for one, other in product(first, second):
         text, knowledge = (on_common_originals(of, task, one, other) for task in (TEXT, KNOWLEDGE))
         terms = list(zip((1.0, -1.0, -1.0, 1.0), (*text, *knowledge), strict=True))
-        parts.append(Part(f"gap of the tasks, {one} less {other}", partial(weighted, terms)))
+        parts.append(_part(f"gap of the tasks, {one} less {other}", terms))
     return parts
 
 
-def operations(of: Answers, task: str, first: Names, second: str) -> list[Part]:
+def operations(of: Subject, task: str, first: Names, second: str) -> list[Part]:
     """FR of each of the first operations less that of the second, on a task."""
-    than = of.rate(FR, task, operation=second)
+    than = by_original(of, FR, task, operation=second)
     return [
-        Part(
-            f"{task}: {name} less {second}", partial(less, of.rate(FR, task, operation=name), than)
+        _part(
+            f"{task}: {name} less {second}", less(by_original(of, FR, task, operation=name), than)
         )
         for name in first
     ]
 
 
-def mirrored(of: Answers) -> list[Part]:
+def mirrored(of: Subject) -> list[Part]:
     """FR under the mirror of signs that it changes, less that of others."""
-    rows = of.rate(FR, TEXT, operation="mirror")
+    rows = by_original(of, FR, TEXT, operation="mirror")
     same = rows["original"].isin(same_in_a_mirror())
     what = "signs that the mirror changes less others"
-    return [Part(what, partial(less, rows[~same], rows[same]))]
+    return [_part(what, less(rows[~same], rows[same]))]
 
 
 def halves(task: str) -> pd.DataFrame:
@@ -140,7 +140,7 @@ def halves(task: str) -> pd.DataFrame:
     return frame.assign(harder=frame["score"] > middle)
 
 
-def harder(of: Answers, tasks: Names) -> list[Part]:
+def harder(of: Subject, tasks: Names) -> list[Part]:
     """Absolute FR of the harder half of a family less that of the easier; families weigh alike.
 
     The absolute rate: the paper speaks of answering correctly, and a condition on the original
@@ -148,7 +148,7 @@ def harder(of: Answers, tasks: Names) -> list[Part]:
     """
     parts = []
     for task in tasks:
-        rows = of.rate("absolute", task)
+        rows = by_original(of, "absolute", task)
         about = halves(task).loc[rows["original"]].reset_index()
         about.index = rows.index
         kinds = sorted(set(about["family"]))
@@ -156,52 +156,60 @@ def harder(of: Answers, tasks: Names) -> list[Part]:
             (sign / len(kinds), rows[(about["family"] == kind) & (about["harder"] == half)])
             for kind, (half, sign) in product(kinds, ((True, 1.0), (False, -1.0)))
         ]
-        parts.append(Part(f"{task}: harder less easier", partial(weighted, terms)))
+        parts.append(_part(f"{task}: harder less easier", terms))
     return parts
 
 
-def rankings(of: Answers, task: str) -> Agreement | None:
+def rankings(of: Subject, task: str) -> Agreement | None:
     """The ranks of the methods by MetaRA and by MetaVQA; None where one has no row.
 
     Two models give no ranking worth the name. The seven ways of decoding one model stand for the
     paper's models: they answer the same questions and differ in their answers.
     """
-    ours = {name: of.rate(FR, task, name) for name in METHODS}
-    theirs = {name: of.violations(task, name) for name in METHODS}
+    ours = {name: by_original(of, FR, task, name) for name in METHODS}
+    theirs = {name: violations(of, task, name) for name in METHODS}
     if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
         return None
     return agreement(ours, theirs)
 
 
-def tau(of: Answers, tasks: Names) -> list[Part]:
+def tau(of: Subject, tasks: Names) -> list[Part]:
     """Agreement of the methods' rankings by MetaRA and by MetaVQA: Kendall's tau."""
     return [Part(f"tau, {task}", partial(_tau, of, task)) for task in tasks]
 
 
-def _tau(of: Answers, task: str) -> Interval:
+def _tau(of: Subject, task: str) -> Interval:
     found = rankings(of, task)
     if found is None or np.isnan(found.tau.estimate):
         return NO_DATA
-    return enough(found.tau, [of.rate(FR, task, name) for name in METHODS])
+    return enough(found.tau, [by_original(of, FR, task, name) for name in METHODS])
 
 
-def change(of: Answers, method: str, rates: Names, tasks: Names) -> list[Part]:
+def change(of: Subject, method: str, rates: Names, tasks: Names) -> list[Part]:
     """Each rate under a method less that of the base, on each task.
 
     The conditional rate is of other originals under another method, those that it answers right,
     and so its difference is of two means. That of the other rates is of the same originals.
     """
     return [
-        Part(
+        _part(
             f"{task}, {rate}, {method}",
-            partial(less, of.rate(rate, task, method), of.rate(rate, task)),
+            less(by_original(of, rate, task, method), by_original(of, rate, task)),
         )
         for task, rate in product(tasks, rates)
     ]
 
 
+def _part(what: str, terms: Terms) -> Part:
+    return Part(what, partial(weighted, [terms]))
+
+
+def _of_subject(measure: Callable[..., list[Part]]) -> Callable[..., list[Part]]:
+    return lambda of, **arguments: measure(of.subject, **arguments)
+
+
 MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
-    measure.__name__: measure
+    measure.__name__: _of_subject(measure)
     for measure in (
         hidden, between, task_gap, task_spread, particular_gap, operations, mirrored, harder,
         tau, change,

@@ -7,28 +7,29 @@ another (or the same), as in Table 7. Both halves of a set are as large, so it i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import block_diag
 
 from sci_book.papers.oric import scores
-from sci_book.papers.oric.paper import QUESTIONS
+from sci_book.papers.oric.pocket_questions import QUESTIONS
 from sci_book.papers.oric.printed import printed_row
 from sci_book.papers.oric.questions import LABELS
-from sci_book.papers.oric.scores import Values
-from sci_book.papers.shared import chapters
+from sci_book.papers.oric.scores import Values, size_of
+from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.parameters import Names
-from sci_book.results.statistics import NO_DATA, Interval, of_sums
+from sci_book.results.statistics import NO_DATA, Interval, measure
 from sci_core.methods import Method
 
 FOLDER = "oric"  # of its records, beside a model's own
 WORDINGS = 4
+ROWS = [f"row {wording}" for wording in range(WORDINGS)]
+"""Of a question, the rows of the records that hold its answers: a column a wording."""
 PREFIX = "pocket_oric"
 
 
@@ -50,65 +51,6 @@ SAMPLINGS = {
 }
 """Table 7's, by the names of its columns; "both" is the benchmark itself."""
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
-COLOURS = {
-    "POPE": "#0072b2",
-    "POPE, adversarial": "#009e73",
-    "ORIC": "#dd6b20",
-    "by lot": "#6b7280",
-}
-"""Who chose the objects, in figures."""
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """One model's questions, each in every wording: `[wordings, questions]` rows of its records."""
-
-    subject: Subject
-    rows: np.ndarray
-
-    def __len__(self) -> int:
-        return self.rows.shape[1]
-
-    def column(self, name: str) -> np.ndarray:
-        """A column of the records, `[questions]`."""
-        return self.subject.records.frame[name].to_numpy(dtype=object)[self.rows[0]]
-
-    @property
-    def labels(self) -> np.ndarray:
-        """ "yes" or "no"."""
-        return self.column("truth")
-
-    @property
-    def images(self) -> np.ndarray:
-        """The cluster of every question: its picture."""
-        return self.column("group")
-
-    @cached_property
-    def about(self) -> pd.DataFrame:
-        """What is known of the questions beside: `pair`, `image`, `object` and `area`."""
-        known = _known()
-        keys = zip(self.column("dataset"), self.column("index") // WORDINGS, strict=True)
-        return known.reindex(pd.MultiIndex.from_tuples(keys, names=known.index.names))
-
-    def said(self, method: Method | str = "base") -> np.ndarray:
-        """`questions.Said` of every wording, `[wordings, questions]`.
-
-        "failed" is a row with an error, or without an answer by a method that was replayed.
-        """
-        answers = self.subject.answers(method)
-        said = answers["answer"].to_numpy(dtype=object)
-        none = np.where(answers["known"], "unknown", "failed")
-        said = np.where(pd.isna(said), none, said)
-        said[~self.subject.records.ok] = "failed"
-        return said[self.rows]
-
-    def counts(self, method: Method | str = "base") -> np.ndarray:
-        """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
-        return scores.columns(self.labels, self.said(method))
-
-    def where(self, mask: np.ndarray) -> Asked:
-        """The questions in a mask."""
-        return replace(self, rows=self.rows[:, mask])
 
 
 class Term(NamedTuple):
@@ -135,7 +77,7 @@ def subjects(models: Names, folder: str | Path) -> Found:
     needed = (*SETS.values(), *SAMPLINGS.values())
     complete = [
         subject for subject in companions.subjects
-        if all(len(of(subject, halves)) for halves in needed)
+        if all(len(asked(subject, halves)) for halves in needed)
     ]  # fmt: skip
     lacking = [
         f"{subject.name}: some set of ORIC’s has no question of either label in its records."
@@ -144,31 +86,73 @@ def subjects(models: Names, folder: str | Path) -> Found:
     return companions._replace(subjects=complete, absent=[*companions.absent, *lacking])
 
 
-def of(subject: Subject, halves: Halves) -> Asked:
-    """The questions of a set, present objects first; a half that was not asked makes it empty.
+@lru_cache(maxsize=64)
+def asked(model: Subject, halves: Halves) -> pd.DataFrame:
+    """The questions of a set that a model answered in all four wordings, present objects first.
 
-    Only questions answered in all four wordings.
+    Columns: `label`, `object`, `size` (None where unknown), `image`, `pair`, the cluster `group`,
+    and `ROWS`. A half that was not asked makes the set empty.
     """
-    frame = subject.records.frame
-    parts = []
-    for label, name in (("yes", halves.yes), ("no", halves.no)):
-        mine = np.flatnonzero((frame["dataset"] == f"{PREFIX}_{name}") & (frame["truth"] == label))
-        numbers = frame["index"].to_numpy()[mine]
-        whole = pd.Series(mine, index=numbers).groupby(numbers // WORDINGS).agg(list)
-        parts.append([rows for rows in whole if len(rows) == WORDINGS])
-    rows = [*parts[0], *parts[1]] if all(parts) else []
-    return Asked(subject, np.array(rows, dtype=int).reshape(-1, WORDINGS).T)
+    records, parts = model.records.frame, []
+    for label, name in zip(LABELS, halves, strict=True):
+        mine = (records["dataset"] == f"{PREFIX}_{name}") & (records["truth"] == label)
+        numbers = records["index"].to_numpy()[mine]
+        rows = pd.Series(np.flatnonzero(mine), [numbers // WORDINGS, numbers % WORDINGS]).unstack()
+        rows = rows.reindex(columns=range(WORDINGS)).dropna().astype(int).set_axis(ROWS, axis=1)
+        groups = model.groups[rows[ROWS[0]]]
+        about = _known().loc[name].reindex(rows.index).assign(label=label, group=groups)
+        parts.append(pd.concat([about, rows], axis=1))
+    questions = pd.concat(parts, ignore_index=True)
+    return questions if all(map(len, parts)) else questions[:0]
 
 
-def combine(*terms: Term) -> Interval:
-    """Statistics of several tables of counts, added or taken away, with their interval.
+def said(model: Subject, questions: pd.DataFrame, method: Method | str = "base") -> np.ndarray:
+    """`questions.Said` of every wording, `[wordings, questions]`.
+
+    "failed" is a row with an error, or without an answer by a method that was replayed.
+    """
+    answers = model.answers(method)
+    words = answers["answer"].to_numpy(dtype=object)
+    words = np.where(pd.isna(words), np.where(answers["known"], "unknown", "failed"), words)
+    words[~model.records.ok] = "failed"
+    return words[questions[ROWS].to_numpy().T]
+
+
+def counts(model: Subject, questions: pd.DataFrame, method: Method | str = "base") -> np.ndarray:
+    """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, questions]`."""
+    return scores.columns(questions["label"], said(model, questions, method))
+
+
+def term(
+    sign: int, name: str, model: Subject, questions: pd.DataFrame, method: Method | str = "base"
+) -> Term:
+    """One of `scores.METRICS`; a recall is of the questions with its label alone."""
+    label = name.removeprefix("recall_")
+    mine = questions[questions["label"] == label] if label in LABELS else questions
+    return Term(sign, counts(model, mine, method), mine["group"].to_numpy(), scores.metric(name))
+
+
+def less(name: str, model: Subject, first: pd.DataFrame, second: pd.DataFrame) -> list[Term]:
+    """A metric of the first questions less that of the second."""
+    return [term(1, name, model, first), term(-1, name, model, second)]
+
+
+def gain(name: str, model: Subject, method: Method | str) -> list[Term]:
+    """A method's metric less the base's, on the benchmark's questions."""
+    questions = asked(model, BENCH)
+    return [term(1, name, model, questions, method), term(-1, name, model, questions)]
+
+
+def combine(trainings: Sequence[Sequence[Term]]) -> Interval:
+    """The sum of a training's terms, over trainings, with its interval.
 
     Whatever is on one picture is drawn together, so what shares pictures is paired. `n` is the
-    number of the first term's rows; no data where a term has no row or no value.
+    number of the first term's rows. A training of which a term has no row or no value is left out.
     """
-    for term in terms:
-        if not term.counts.shape[1] or np.isnan(term.value(term.counts.sum(axis=1))):
-            return NO_DATA
+    trainings = [terms for terms in trainings if terms and all(map(_has_value, terms))]
+    if not trainings:
+        return NO_DATA
+    terms = trainings[0]
     ends = np.cumsum([len(term.counts) for term in terms])[:-1]
 
     def total(sums: np.ndarray) -> Values:
@@ -176,31 +160,44 @@ def combine(*terms: Term) -> Interval:
         return sum(term.sign * term.value(part) for term, part in parts)
 
     total.__qualname__ = "".join(f"{term.sign:+d} {term.value.__qualname__}" for term in terms)
-    images = np.concatenate([term.images for term in terms])
-    interval = of_sums(block_diag(*(term.counts for term in terms)), images, total)
-    return interval._replace(n=terms[0].counts.shape[1])
+    interval = measure(
+        [
+            (block_diag(*(term.counts for term in mine)), np.concatenate([t.images for t in mine]))
+            for mine in trainings
+        ],
+        total,
+    )
+    return interval._replace(n=round(np.mean([len(mine[0].images) for mine in trainings])))
 
 
-def term(sign: int, name: str, asked: Asked, method: Method | str = "base") -> Term:
-    """One of `scores.METRICS`; a recall is of the questions with its label alone."""
-    label = name.removeprefix("recall_")
-    mine = asked.where(asked.labels == label) if label in LABELS else asked
-    return Term(sign, mine.counts(method), mine.images, scores.metric(name))
+def line(
+    model: Subject,
+    name: str,
+    questions: Callable[[Subject], pd.DataFrame],
+    minus: Callable[[Subject], pd.DataFrame] | None = None,
+    **keys: Any,
+) -> dict[str, Any]:
+    """A line of the frame: one of `scores.METRICS` on some questions, less that on others.
+
+    Args:
+        questions, minus: of a training.
+    """
+
+    def terms(training: Subject) -> list[Term]:
+        if minus is None:
+            return [term(1, name, training, questions(training))]
+        return less(name, training, questions(training), minus(training))
+
+    return frame.score(model, terms, combine, metric=title(name), **keys)
 
 
-def value(name: str, asked: Asked, method: Method | str = "base") -> Interval:
-    """One of `scores.METRICS` as a share, with its interval over pictures."""
-    return combine(term(1, name, asked, method))
+def value(name: str, model: Subject, questions: pd.DataFrame, *method: Method | str) -> Interval:
+    """One of `scores.METRICS` of one training as a share, with its interval over pictures."""
+    return combine([[term(1, name, model, questions, *method)]])
 
 
-def difference(name: str, first: Asked, second: Asked) -> Interval:
-    """A metric of the first less that of the second, with its interval over pictures."""
-    return combine(term(1, name, first), term(-1, name, second))
-
-
-def gain(name: str, asked: Asked, method: Method | str) -> Interval:
-    """A method's metric less the base's, on the same questions."""
-    return combine(term(1, name, asked, method), term(-1, name, asked))
+def _has_value(term: Term) -> bool:
+    return bool(len(term.images)) and not np.isnan(term.value(term.counts.sum(axis=1)))
 
 
 def relative(subject: Subject) -> str:
@@ -230,7 +227,8 @@ def title(name: str) -> str:
 
 @cache
 def _known() -> pd.DataFrame:
-    """The frozen questions, by data set and id, which counts within a set from 1."""
-    frame = pd.read_csv(QUESTIONS)
-    ids = frame.groupby("set").cumcount() + 1
-    return frame.set_index([PREFIX + "_" + frame["set"], ids.rename("id")])
+    """The frozen questions, by set and id, which counts within a set from 1."""
+    questions = pd.read_csv(QUESTIONS)
+    questions["size"] = [size_of(area) for area in questions.pop("area")]
+    ids = questions.groupby("set").cumcount() + 1
+    return questions.set_index(["set", ids.rename("id")])

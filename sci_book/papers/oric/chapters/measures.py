@@ -8,10 +8,9 @@ scene graph's vectors, which chose nothing and know nothing but the world's rule
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,22 +25,23 @@ from sci_book.papers.oric.chapters.answers import (
     POPE,
     SAMPLINGS,
     SETS,
-    Asked,
     Halves,
     Term,
+    asked,
+    less,
     term,
 )
 from sci_book.papers.oric.construct import DESCRIPTION
 from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored
-from sci_book.papers.oric.paper import DATA, QUESTIONS
+from sci_book.papers.oric.pocket_questions import DATA, QUESTIONS
 from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.oric.rft import result
 from sci_book.papers.oric.scores import SIZES, Values, size_of
 from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part, Sample
 from sci_book.papers.shared.stamp import located
-from sci_book.results.statistics import NO_DATA, Interval
+from sci_book.results.statistics import Interval
 
 Measure = Callable[..., Sequence[Part | Sample]]
 CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
@@ -56,16 +56,15 @@ GAINS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "reca
 """What a method may gain, by the names of claims."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """One model's records of ORIC and its result of Visual-RFT; either may be missing."""
+class Known(NamedTuple):
+    """What claims are judged on: a model's records of ORIC, and its result of Visual-RFT."""
 
     subject: Subject | None
-    tuned: result.Result | None = None
+    tuned: result.Result | None
 
 
-def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evidence | None]:
-    """The evidence on each model, from `oric/<name>.parquet` beside its own records, or None.
+def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Known | None]:
+    """What is known of each model, from `oric/<name>.parquet` beside its own records, or None.
 
     A result of Visual-RFT is `rft/<name>.json` in the folder of results.
     """
@@ -74,73 +73,64 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
         mine = answers.subjects([subject.name], subject.path.parent).subjects
         tuned = result.file_of(subject.name, located(results) / "rft") if results else None
         there = result.read(subject.name, tuned.parent) if tuned and tuned.is_file() else None
-        by_model.append(Evidence(mine[0] if mine else None, there) if mine or there else None)
+        by_model.append(Known(mine[0] if mine else None, there) if mine or there else None)
     return by_model
 
 
-def caution(asked: Asked) -> Interval:
+def caution(model: Subject, questions: pd.DataFrame) -> list[Term]:
     """Recall of no less recall of yes."""
     yes, no = scores.metric("recall_yes"), scores.metric("recall_no")
-    return answers.combine(Term(1, asked.counts(), asked.images, lambda s: no(s) - yes(s)))
+    counts, images = answers.counts(model, questions), questions["group"].to_numpy()
+    return [Term(1, counts, images, lambda sums: no(sums) - yes(sums))]
 
 
-def matched(subject: Subject) -> tuple[Asked, Asked]:
+def matched(model: Subject) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table 1's pairs: on one picture, with one label, an object of POPE's and one of ORIC's.
 
     Of each picture and label the first object that is in the one set alone, where both have one.
     """
-    sides = answers.of(subject, POPE), answers.of(subject, BENCH)
-    frames = [
-        side.about[["image", "object"]].assign(label=side.labels, place=np.arange(len(side)))
-        for side in sides
-    ]
-    keys = [pd.MultiIndex.from_frame(frame.drop(columns="place")) for frame in frames]
-    alone = [
-        frame[~mine.isin(other)].drop_duplicates(["image", "label"])
-        for frame, mine, other in zip(frames, keys, reversed(keys), strict=True)
-    ]
-    both = alone[0].merge(alone[1], on=["image", "label"], suffixes=("", " two"))
-    return (
-        Asked(subject, sides[0].rows[:, both["place"]]),
-        Asked(subject, sides[1].rows[:, both["place two"]]),
+    sides = [asked(model, halves) for halves in (POPE, BENCH)]
+    keys = [pd.MultiIndex.from_frame(side[["image", "label", "object"]]) for side in sides]
+    usual, odd = (
+        side[~mine.isin(other)].drop_duplicates(["image", "label"]).set_index(["image", "label"])
+        for side, mine, other in zip(sides, keys, reversed(keys), strict=True)
     )
+    both = usual.index.intersection(odd.index, sort=False)
+    return usual.loc[both].reset_index(), odd.loc[both].reset_index()
 
 
-def sized(asked: Asked) -> np.ndarray:
-    """The size of every question's object; None for absent objects and where it is not known."""
-    return np.array([size_of(area) for area in asked.about["area"]], dtype=object)
+def of_size(model: Subject, halves: Halves, size: str) -> pd.DataFrame:
+    """The present objects of one size in a set."""
+    questions = asked(model, halves)
+    return questions[questions["size"] == size]
 
 
-def of_size(asked: Asked, size: str) -> Asked:
-    """The present objects of one size."""
-    return asked.where(sized(asked) == size)
-
-
-def largest(asked: Asked) -> str:
+def largest(model: Subject, halves: Halves) -> str:
     """The largest size that the present objects of a set have; "" where none is known."""
-    there = set(sized(asked))
+    there = set(asked(model, halves)["size"])
     return next((size for size in reversed(SIZES) if size in there), "")
 
 
-def size_step(asked: Asked) -> Interval:
-    """Recall of the largest size there is less recall of small objects."""
-    size = largest(asked)
+def size_step(model: Subject, halves: Halves) -> list[Term]:
+    """Recall of the largest size there is less recall of small objects; none if there is one."""
+    size = largest(model, halves)
     if size in ("", SIZES[0]):
-        return NO_DATA
-    return answers.difference("recall_yes", of_size(asked, size), of_size(asked, SIZES[0]))
+        return []
+    sides = [of_size(model, halves, each) for each in (size, SIZES[0])]
+    return less("recall_yes", model, *sides)
 
 
-def same_sizes(subject: Subject, other: Halves) -> Interval:
+def same_sizes(model: Subject, other: Halves) -> list[Term]:
     """Recall on another set less recall on ORIC, the other's sizes weighted as ORIC's are.
 
     The weights are those of the questions asked, and no part of what varies.
     """
-    asked, bench = _present(subject, other), _present(subject, BENCH)
-    at_mix = _at_mix_of(bench)
-    return answers.combine(
-        Term(1, _by_size(asked), asked.images, at_mix),
-        Term(-1, _by_size(bench), bench.images, at_mix),
-    )
+    sides = [_present(model, halves) for halves in (other, BENCH)]
+    at_mix = _at_mix_of(sides[1])
+    return [
+        Term(sign, _by_size(model, side), side["group"].to_numpy(), at_mix)
+        for sign, side in zip((1, -1), sides, strict=True)
+    ]
 
 
 @cache
@@ -156,21 +146,21 @@ def questions(halves: Halves) -> tuple[Question, ...]:
 
 def detected(name: str, halves: Halves) -> Interval:
     """A metric of the pocket world's detector, which has one prompt, on the frozen questions."""
-    asked, graph = questions(halves), NoisySceneGraph.of_file(DATA / "scenes_val.jsonl")
-    counts = scores.columns([q.label for q in asked], [detectors.answers(graph, asked, DATA)])
-    images = np.array([q.image for q in asked], dtype=object)
-    return answers.combine(Term(1, counts, images, scores.metric(name)))
+    mine, graph = questions(halves), NoisySceneGraph.of_file(DATA / "scenes_val.jsonl")
+    counts = scores.columns([q.label for q in mine], [detectors.answers(graph, mine, DATA)])
+    images = np.array([q.image for q in mine], dtype=object)
+    return answers.combine([[Term(1, counts, images, scores.metric(name))]])
 
 
 @cache
 def encoders() -> dict[str, Encoder]:
-    """The encoders by name; the pictures of `oric.paper.draw` have to be there.
+    """The encoders by name; the pictures of `pocket_questions.draw` have to be there.
 
     The sets share pictures and objects, so the pocket CLIP reads each of them once.
     """
-    asked = [question for halves in ENCODED.values() for question in questions(halves)]
-    names = sorted({question.image for question in asked})
-    texts = sorted({DESCRIPTION.format(object=question.target) for question in asked})
+    every = [question for halves in ENCODED.values() for question in questions(halves)]
+    names = sorted({question.image for question in every})
+    texts = sorted({DESCRIPTION.format(object=question.target) for question in every})
     clip = ClipEncoder(CHECKPOINT)
     seen = clip.images([DATA / "images" / name for name in names])
     pictures = dict(zip(names, seen, strict=True))
@@ -209,101 +199,99 @@ def distances(name: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def metric(of: Evidence, metrics: Sequence[str]) -> list[Part]:
+def metric(of: Subject, metrics: Sequence[str]) -> list[Part]:
     """Metrics of the benchmark."""
-    asked = answers.of(of.subject, BENCH)
-    return [Part(answers.title(name), partial(answers.value, name, asked)) for name in metrics]
+    bench = asked(of, BENCH)
+    return [_part(answers.title(name), [term(1, name, of, bench)]) for name in metrics]
 
 
-def drop(of: Evidence, metrics: Sequence[str], sets: Sequence[str]) -> list[Part]:
+def drop(of: Subject, metrics: Sequence[str], sets: Sequence[str]) -> list[Part]:
     """Metrics of other sets less those of ORIC."""
-    oric = answers.of(of.subject, BENCH)
-    asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
     return [
-        Part(f"{answers.title(name)}, {other} less ORIC",
-             partial(answers.difference, name, asked[other], oric))
+        _part(f"{answers.title(name)}, {other} less ORIC",
+              less(name, of, asked(of, SETS[other]), asked(of, BENCH)))
         for other in sets for name in metrics
     ]  # fmt: skip
 
 
-def cautious(of: Evidence) -> list[Part]:
+def cautious(of: Subject) -> list[Part]:
     """Recall of no less recall of yes, on ORIC."""
-    return [Part("recall of no less yes", partial(caution, answers.of(of.subject, BENCH)))]
+    return [_part("recall of no less yes", caution(of, asked(of, BENCH)))]
 
 
-def pair_level(of: Evidence) -> list[Part]:
+def pair_level(of: Subject) -> list[Part]:
     """Macro F1 on POPE's objects of the pairs of Table 1."""
-    usual, _ = matched(of.subject)
-    return [Part("pairs, POPE", partial(answers.value, "f1", usual))]
+    return [_part("pairs, POPE", [term(1, "f1", of, matched(of)[0])])]
 
 
-def pair_drop(of: Evidence) -> list[Part]:
+def pair_drop(of: Subject) -> list[Part]:
     """Macro F1 lost from POPE's objects to ORIC's in the pairs of Table 1."""
-    return [Part("pairs", partial(answers.difference, "f1", *matched(of.subject)))]
+    return [_part("pairs", less("f1", of, *matched(of)))]
 
 
-def size_drop(of: Evidence, of_sizes: Sequence[str]) -> list[Part]:
+def size_drop(of: Subject, of_sizes: Sequence[str]) -> list[Part]:
     """Recall of yes on POPE less that on ORIC, by size; sizes that either lacks are left out."""
-    sets = [answers.of(of.subject, halves) for halves in (POPE, BENCH)]
     return [
-        Part(f"POPE less ORIC, {size}", partial(answers.difference, "recall_yes", *both))
+        _part(f"POPE less ORIC, {size}", less("recall_yes", of, *both))
         for size in of_sizes
-        if all(map(len, both := [of_size(asked, size) for asked in sets]))
+        if all(map(len, both := [of_size(of, halves, size) for halves in (POPE, BENCH)]))
     ]
 
 
-def size_gap(of: Evidence, sets: Sequence[str]) -> list[Part]:
+def size_gap(of: Subject, sets: Sequence[str]) -> list[Part]:
     """Recall of the largest size that a set has less recall of small objects."""
-    asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
     return [
-        Part(f"{largest(mine)} less small, {name}", partial(size_step, mine))
-        for name, mine in asked.items()
+        _part(f"{largest(of, SETS[name])} less small, {name}", size_step(of, SETS[name]))
+        for name in sets
     ]
 
 
-def at_equal_sizes(of: Evidence) -> list[Part]:
+def at_equal_sizes(of: Subject) -> list[Part]:
     """Recall of yes on POPE less that on ORIC, POPE's sizes weighted as ORIC's are."""
-    return [Part("at ORIC’s sizes", partial(same_sizes, of.subject, POPE))]
+    return [_part("at ORIC’s sizes", same_sizes(of, POPE))]
 
 
-def main_source(of: Evidence) -> list[Part]:
+def main_source(of: Subject) -> list[Part]:
     """The drop of recall of yes from POPE, and twice that at ORIC's sizes less it.
 
     The second is positive where more than half of the drop is left at equal sizes.
     """
-    sets = [_present(of.subject, halves) for halves in (POPE, BENCH)]
+    sets = [_present(of, halves) for halves in (POPE, BENCH)]
     at_mix, plainly = _at_mix_of(sets[1]), scores.metric("recall_yes")
 
     def left_less_gone(sums: np.ndarray) -> Values:
         sizes, whole = np.split(sums, [len(sums) - len(sums) // (len(SIZES) + 1)])
         return 2 * at_mix(sizes) - plainly(whole)
 
-    terms = [
-        Term(sign, np.concatenate([_by_size(side), side.counts()]), side.images, left_less_gone)
-        for sign, side in zip((1, -1), sets, strict=True)
-    ]
+    terms = []
+    for sign, side in zip((1, -1), sets, strict=True):
+        counts = np.concatenate([_by_size(of, side), answers.counts(of, side)])
+        terms.append(Term(sign, counts, side["group"].to_numpy(), left_less_gone))
     return [
-        Part("the drop", partial(answers.difference, "recall_yes", *sets)),
-        Part("left at equal sizes less gone with the sizes", partial(answers.combine, *terms)),
+        _part("the drop", less("recall_yes", of, *sets)),
+        _part("left at equal sizes less gone with the sizes", terms),
     ]
 
 
-def guided_loss(of: Evidence, labels: Sequence[str]) -> list[Part]:
+def guided_loss(of: Subject, labels: Sequence[str]) -> list[Part]:
     """recall(random objects) − recall(guided objects), for each label."""
-    return [
-        Part(f"recall of {label}", partial(answers.combine, *_lost(of.subject, label)))
-        for label in labels
-    ]
+    return [_part(f"recall of {label}", guided(of, label)) for label in labels]
 
 
-def sharper(of: Evidence) -> list[Part]:
+def guided(model: Subject, label: str) -> list[Term]:
+    """recall(random objects) − recall(guided objects) of a label."""
+    sides = [asked(model, SAMPLINGS[name]) for name in ("random", GUIDED[label])]
+    return less(f"recall_{label}", model, *sides)
+
+
+def sharper(of: Subject) -> list[Part]:
     """The guided loss of recall of no less that of recall of yes."""
-    both = [*_lost(of.subject, "no"), *_lost(of.subject, "yes", -1)]
+    both = [*guided(of, "no"), *(each._replace(sign=-each.sign) for each in guided(of, "yes"))]
     terms = [recall._replace(value=_right) for recall in both]  # one statistic, whatever the label
-    return [Part("loss of no less loss of yes", partial(answers.combine, *terms))]
+    return [_part("loss of no less loss of yes", terms)]
 
 
-def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
+def fit(of: Subject, encoders: Sequence[str], label: str) -> list[Sample]:
     """POPE's cosines less ORIC's for "yes", ORIC's less POPE's for "no"; of no model.
 
     On the same pictures; either way positive where ORIC's objects go less well with the answer.
@@ -320,7 +308,7 @@ def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
     return samples
 
 
-def nearer(of: Evidence, encoders: Sequence[str]) -> list[Sample]:
+def nearer(of: Subject, encoders: Sequence[str]) -> list[Sample]:
     """Least distance of POPE less that of ORIC, object by object; of no model."""
     samples = []
     for name in encoders:
@@ -332,7 +320,7 @@ def nearer(of: Evidence, encoders: Sequence[str]) -> list[Sample]:
     return samples
 
 
-def large_share(of: Evidence) -> list[Sample]:
+def large_share(of: Subject) -> list[Sample]:
     """Share of large objects among POPE's present ones less that among ORIC's; of no model."""
     frame = pd.read_csv(QUESTIONS)
     frame = frame[frame["label"] == "yes"]
@@ -342,34 +330,26 @@ def large_share(of: Evidence) -> list[Sample]:
     return [Sample("large, POPE less ORIC", large[pope], images[pope], (large[oric], images[oric]))]
 
 
-def fine_tuned(of: Evidence, asked: str) -> list[Part]:
-    """Macro F1 after Visual-RFT less that of its comparisons; none without such a run."""
+def fine_tuned(of: result.Result, asked: str) -> list[Part]:
+    """Macro F1 after Visual-RFT less that of its comparisons."""
     return [
-        Part(result.gain_part(other), partial(result.difference, of.tuned, asked, "rft", other))
-        for other in result.COMPARISONS if of.tuned
-    ]  # fmt: skip
+        Part(result.gain_part(other), partial(result.difference, of, asked, "rft", other))
+        for other in result.COMPARISONS
+    ]
 
 
-def gain(of: Evidence, method: str, metrics: Sequence[str]) -> list[Part]:
+def gain(of: Subject, method: str, metrics: Sequence[str]) -> list[Part]:
     """A method's metric less the base's, by the names of `GAINS`."""
-    asked = answers.of(of.subject, BENCH)
-    return [
-        Part(f"{method}: {name}", partial(answers.gain, GAINS[name], asked, method))
-        for name in metrics
-    ]
+    return [_part(f"{method}: {name}", answers.gain(GAINS[name], of, method)) for name in metrics]
 
 
-def _present(subject: Subject, halves: Halves) -> Asked:
-    asked = answers.of(subject, halves)
-    return asked.where(asked.labels == "yes")
+def _part(what: str, terms: Sequence[Term]) -> Part:
+    return Part(what, partial(answers.combine, [terms]))
 
 
-def _lost(subject: Subject, label: str, sign: int = 1) -> list[Term]:
-    """recall(random objects) − recall(guided objects) of a label, times a sign."""
-    return [
-        term(side, f"recall_{label}", answers.of(subject, SAMPLINGS[name]))
-        for side, name in ((sign, "random"), (-sign, GUIDED[label]))
-    ]
+def _present(model: Subject, halves: Halves) -> pd.DataFrame:
+    questions = asked(model, halves)
+    return questions[questions["label"] == "yes"]
 
 
 def _right(sums: np.ndarray) -> Values:
@@ -379,32 +359,35 @@ def _right(sums: np.ndarray) -> Values:
     return np.asarray(((counts["tp"] + counts["tn"]) / asked).mean(axis=0))
 
 
-def _by_size(asked: Asked) -> np.ndarray:
+def _by_size(model: Subject, questions: pd.DataFrame) -> np.ndarray:
     """The counts of the questions about each size, one below the other."""
-    counts, sizes = asked.counts(), sized(asked)
+    counts, sizes = answers.counts(model, questions), questions["size"].to_numpy()
     return np.concatenate([counts * (sizes == size) for size in SIZES])
 
 
-def _at_mix_of(bench: Asked) -> Callable[[np.ndarray], Values]:
+def _at_mix_of(bench: pd.DataFrame) -> Callable[[np.ndarray], Values]:
     """Recall of present objects at the mix of sizes of some questions, of sums of `_by_size`."""
-    shares, recall = [len(of_size(bench, size)) for size in SIZES], scores.metric("recall_yes")
+    shares, recall = [(bench["size"] == size).sum() for size in SIZES], scores.metric("recall_yes")
     return lambda sums: sum(
         share / sum(shares) * recall(part)
         for share, part in zip(shares, np.split(sums, len(SIZES)), strict=True) if share
     )  # fmt: skip
 
 
-def _of_records(measure: Measure) -> Measure:
-    """The measure, without parts where a model has no records."""
+def _of(field: str, measure: Measure) -> Measure:
+    """The measure of one field of `Known`, without parts where a model has none."""
 
-    def parts(of: Evidence, **arguments: Any) -> Sequence[Part | Sample]:
-        return measure(of, **arguments) if of.subject else []
+    def parts(of: Known, **arguments: Any) -> Sequence[Part | Sample]:
+        mine = getattr(of, field)
+        return measure(mine, **arguments) if mine else []
 
     return parts
 
 
-MEASURES: dict[str, Measure] = {"fine_tuned": fine_tuned, "caution": _of_records(cautious)} | {
-    measure.__name__: _of_records(measure)
+MEASURES: dict[str, Measure] = {
+    "fine_tuned": _of("tuned", fine_tuned), "caution": _of("subject", cautious)
+} | {
+    measure.__name__: _of("subject", measure)
     for measure in (
         metric, drop, pair_level, pair_drop, size_drop, size_gap,
         at_equal_sizes, main_source, guided_loss, sharper, fit, nearer, large_share, gain,
