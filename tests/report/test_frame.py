@@ -89,6 +89,39 @@ def test_a_model_without_rows_has_a_dash():
     assert found.frame.loc["pocket X"].tolist() == [tables.MISSING, "0"]
 
 
+def test_a_score_is_of_what_each_training_has():
+    def largest(trainings):
+        return measure(trainings, lambda sums: sums[0] * 2)
+
+    def score(model):
+        (made,) = frame.measured([frame.score(model, columns, largest, what="twice")]).to_dict(
+            "records"
+        )
+        return made
+
+    few, four = score(trained(3)), score(trained(4))
+    assert few["estimate"] == pytest.approx(200 * columns(trained(3))[0][0].sum())
+    assert len(few["others"]) == 2 and few["what"] == "twice"
+    assert four["estimate"] == largest(list(map(columns, trained(4).trainings))).estimate * 100
+    (alone,) = frame.measured([frame.single("a rule", largest([columns(trained(1))]))]).to_dict(
+        "records"
+    )
+    assert (alone["model"], alone["key"], alone["others"]) == (
+        "a rule",
+        score(trained(1))["key"],
+        (),
+    )
+
+
+def test_a_page_without_a_model_says_so():
+    nothing = frame.measured([])
+    for across in ((), ("subset",)):
+        made = frame.table(nothing, ("model",), across, name="t", caption="Levels")
+        assert made._repr_html_() == "<p>Levels: none.</p>"
+    (text,) = frame.dots(nothing, ("model", "subset"), "method", xlabel="points").axes[0].texts
+    assert "No model" in text.get_text()
+
+
 def test_a_number_keeps_its_key_in_every_unit_and_another_number_has_another():
     lines = [frame.line(trained(1, seed), values_of, rows_of) for seed in (0, 1)]
     one, other = frame.measured(lines)["key"]

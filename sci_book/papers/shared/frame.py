@@ -163,7 +163,7 @@ def _here(at: Mapping[str, Any]) -> str:
     return with_ends(at["estimate"], at["low"], at["high"], key=at["key"])
 
 
-def _plain(value: Real | str) -> str:
+def _plain(value: Real | str | None) -> str:
     return value if isinstance(value, str) else number(value)
 
 
