@@ -343,7 +343,7 @@ table_of(in_orders, name="orders", caption=caption).fold()
 # family, and the rates by level of difficulty: thirds of a task's originals, taken across families,
 # so that a level says which families are in it before it says anything of d.
 
-# %% tags=["hide-input"]
+# %%
 scores = {task: halves(task).groupby("family")["score"].describe() for task in TASKS.values()}
 families = pd.concat(scores)[["count", "min", "50%", "max"]]
 three = {

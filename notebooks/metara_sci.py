@@ -172,7 +172,7 @@ alone = {
     if name in model.records.stamp["rounds"]
 }
 
-# %% tags=["hide-input"]
+# %%
 tables.download(
     "metara_sci",
     [

@@ -184,7 +184,7 @@ sized = frame.measured(by_size())
 caption = "Table 4: recall of present objects, in percent"
 frame.table(sized, ("model", "set", "size"), (), name="table04", caption=caption, show=show).fold()
 
-# %% tags=["hide-input"]
+# %%
 beside = {}
 for model, size in product(subjects, SIZES):
     if len(known := printed[model]):
@@ -211,7 +211,7 @@ fits = frame.measured(
 )
 at = fits.set_index(["model", "set", "label"])
 
-# %% tags=["hide-input"]
+# %%
 figure, axes = plt.subplots(1, len(measures.encoders()), figsize=(figures.WIDTH, 2.9))
 for panel, encoder in zip(axes, measures.encoders(), strict=True):
     for (place, name), (tick, label) in product(enumerate(ENCODED), enumerate(LABELS)):
@@ -255,7 +255,7 @@ tables.plain(
     caption="Least cosine distance of a picture with an object and one without",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %%
 quote = PRINTED.quote
 fig03 = {
     ("POPE", "yes"): quote("figure 3 POPE yes"), ("POPE", "no"): quote("figure 3 POPE no"),

@@ -32,7 +32,7 @@ from sci_book.papers.oric.chapters.answers import title
 from sci_book.papers.oric.printed import PRINTED, printed_row
 from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import FROZEN_RECORDS, PAPER
@@ -126,7 +126,7 @@ seen = onlooker.relabel(rows["image"], rows["target"], rows["label"])
 sets = {**result.content["sets"], "onlooker": {**rows, "label": seen}}
 relabelled = replace(result, content={**result.content, "sets": sets})
 there = f"{seen.count('yes')} of {rows['label'].count('yes')} things seen"
-changes = {}
+changes = []
 for first, second, name, part in (
     ("rft", "plain", "oric", "a"),
     ("rft", "taught", "oric", "a"),
@@ -140,27 +140,30 @@ for first, second, name, part in (
     both = [table5[part, condition]["f1"] for condition in (first, second)
             if (part, condition) in table5]  # fmt: skip
     label = f"by the onlooker’s labels ({there})" if name == "onlooker" else name
-    changes[f"{label}: {rft.SHOWN[first]} − {rft.SHOWN[second]}"] = chapters.row(
-        change, paper=both[0] - both[1] if len(both) == 2 else None
-    )
-caption = "Change of macro F1, in points; positive is better"
-chapters.levels(tables.frame_of(changes), name="changes", caption=caption, ours=result.heading)
+    what = f"{label}: {rft.SHOWN[first]} − {rft.SHOWN[second]}"
+    paper = both[0] - both[1] if len(both) == 2 else None
+    changes.append(frame.single(result.heading, change, what=what, paper=paper))
+caption = f"Change of macro F1 of {result.heading}, in points; positive is better"
+changes, show = frame.measured(changes), ("paper", "here", "n")
+frame.table(changes, ("what",), (), name="changes", caption=caption, show=show)
 
 # %%
 METRICS = ("f1", "precision", "recall", "yes_proportion")
 METRICS += ("f1_yes", "recall_yes", "f1_no", "recall_no")
 parts = {}
 for part, name, conditions in (("a", "oric", rft.SHOWN), ("b", "onlooker", ("plain", "rft"))):
-    lines = {
-        f"{title(metric)}: {rft.SHOWN[condition]}": chapters.row(
-            rft.score(relabelled, name, condition, metric),
+    lines = [
+        frame.single(
+            result.heading, rft.score(relabelled, name, condition, metric),
+            metric=title(metric), asked=rft.SHOWN[condition],
             paper=table5.get((part, condition), {}).get(metric),
         )
         for condition, metric in product(conditions, METRICS)
-    }
-    parts[part] = chapters.levels(
-        tables.frame_of(lines), name=f"table05{part}", ours=result.heading, subtract=False,
-        caption=f"Table 5({part}), in percent: the paper’s model on its benchmark, ours held out",
+    ]  # fmt: skip
+    parts[part] = frame.table(
+        frame.measured(lines), ("metric", "asked"), (), name=f"table05{part}", show=show,
+        caption=f"Table 5({part}), percent: the paper’s model on its benchmark, and held out "
+        f"{result.heading}",
     )  # fmt: skip
 parts["a"].fold()
 
