@@ -89,7 +89,13 @@ figures.show(
 )
 
 # %%
-titles = {"accuracy": "accuracy of originals", **answers.LABELS, "robust": "Robust(M) = 1"}
+titles = {
+    "accuracy": "accuracy of originals",
+    "absolute": "absolute (eq. 7)",
+    "conditional": "conditional on a right original",
+    "consistency": "consistency with the original’s answer",
+    "robust": "Robust(M) = 1",
+}
 by_method = {
     f"{model.shown}, {task}: {title}": {
         name: answers.percent(model, rate, task, name) for name in METHODS

@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.oric import onlooker
 from sci_book.papers.oric.chapters.answers import title
 from sci_book.papers.oric.printed import PRINTED, printed_row
 from sci_book.papers.oric.rft import result as rft
@@ -35,6 +34,8 @@ from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS
 from sci_book.papers.shared import figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
+from sci_book.pocket import oric
+from sci_book.pocket.draw import draw, masks
 from sci_book.resources import FROZEN_RECORDS, PAPER
 from sci_book.results import statistics
 
@@ -121,8 +122,40 @@ figures.show(
 # its mean colour differs from what surrounds it by an eighth of the range in some channel.
 
 # %%
+STANDS_OUT = 32  # least difference of mean colours in some channel, of 255
+AROUND = 4  # pixels beyond a thing's box
+
+
+def sees(scene, kind):
+    """Whether some thing of a kind stands out: its visible pixels against those around its box."""
+    covered, picture = masks(scene), draw(scene).astype(float)
+    bare = ~covered.any(axis=0)
+    for number, thing in enumerate(scene.things):
+        visible = covered[number] & ~covered[number + 1 :].any(axis=0)
+        if thing.kind != kind or not visible.any():
+            continue
+        near = np.zeros_like(bare)
+        rows, columns = visible.nonzero()
+        near[max(rows.min() - AROUND, 0) : rows.max() + 1 + AROUND,
+             max(columns.min() - AROUND, 0) : columns.max() + 1 + AROUND] = True  # fmt: skip
+        ground = picture[near & bare if (near & bare).any() else bare].mean(axis=0)
+        if np.abs(picture[visible].mean(axis=0) - ground).max() >= STANDS_OUT:
+            return True
+    return False
+
+
+def relabel(images, kinds, labels):
+    """The annotations' labels of questions, "yes" only where the onlooker sees it."""
+    numbers = [int(image.removesuffix(".png").rpartition("_")[2]) for image in images]
+    return [
+        "yes" if label == "yes" and sees(oric.scene("val", 0, number), kind) else "no"
+        for number, kind, label in zip(numbers, kinds, labels, strict=True)
+    ]
+
+
+# %%
 rows = result.rows("oric")
-seen = onlooker.relabel(rows["image"], rows["target"], rows["label"])
+seen = relabel(rows["image"], rows["target"], rows["label"])
 sets = {**result.content["sets"], "onlooker": {**rows, "label": seen}}
 relabelled = replace(result, content={**result.content, "sets": sets})
 there = f"{seen.count('yes')} of {rows['label'].count('yes')} things seen"
@@ -338,6 +371,7 @@ tables.plain(apart.set_axis(names.tolist()), name="apart", caption=caption)
 # - `run=mine`, with the `result.json` of `sci rft --model mine` as `rft/mine.json` in `results`.
 # - `"f1"` of the first cell to `"yes_proportion"`: how far training moves the answers to one side.
 # - `WINDOW = 1`: every update's own rewards.
+# - `STANDS_OUT = 64`: the onlooker's labels if a thing must stand out twice as much.
 #
 # In the download: Table 5(b), the rewards at both ends of the run, and what constant answers score.
 

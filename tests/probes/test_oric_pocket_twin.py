@@ -1,15 +1,11 @@
 """The pocket twin: boxes as drawn, the same construction, and a data set that can be evaluated."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric import annotations, detectors, questions
-from sci_book.papers.oric.analysis import question_scores
-from sci_book.papers.oric.areas import split
 from sci_book.papers.oric.construct import build
 from sci_book.papers.oric.detectors import NoisySceneGraph, answers
 from sci_book.papers.oric.encoder import Stored
@@ -18,14 +14,11 @@ from sci_book.papers.shared import text_model
 from sci_book.pocket import oric
 from sci_book.pocket.draw import SIZE, draw, masks
 from sci_book.pocket.world import KINDS
-from sci_book.results.statistics import mean
 from sci_core.counterfactuals import rewrite
 from tests.conftest import sci
 from tests.text_models import ScriptedTextModel
 
 SIZES = {"val": 40, "train": 20}  # pictures that are drawn
-SAMPLINGS = ("guided", "random")
-MANY = 400  # scenes that are not
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +28,6 @@ def twin(tmp_path_factory):
     paths = oric.write(folder, sizes=SIZES, say=said.append)
     assert len(said) == 2
     return folder, paths
-
-
-@pytest.fixture(scope="module")
-def built():
-    """The construction on scenes whose pictures nobody draws."""
-    scenes = [oric.scene("val", 0, number) for number in range(MANY)]
-    found = annotations.read(oric.annotations("val", scenes))
-    encoder = Stored(
-        {oric.picture_name("val", n): oric.picture_vector(each) for n, each in enumerate(scenes)},
-        {f"an image contains {kind}": oric.kind_vector(kind) for kind in KINDS},
-    )
-    judge = CooccurrenceJudge(oric.scene("train", 0, number).kinds for number in range(2_000))
-    return found, encoder, build(found, judge, encoder, "pictures")
 
 
 @pytest.fixture
@@ -76,44 +56,6 @@ def test_annotations_are_what_is_drawn(twin):
                     rows, columns = mask.any(1).nonzero()[0], mask.any(0).nonzero()[0]
                     raster[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
             assert picture.areas[kind] == raster.sum()
-
-
-def number_of(question):
-    return int(question.image.removesuffix(".png").rsplit("_", 1)[1])
-
-
-def in_company(found, question):
-    """The share of the picture's larger objects that have a home in common with the target."""
-    homes = set(KINDS[question.target].places)
-    _, background = split(found.by_name[question.image].areas)
-    others = [kind for kind in background if kind != question.target]
-    return np.mean([bool(homes & set(KINDS[kind].places)) for kind in others])
-
-
-def test_guided_objects_are_more_incongruous_than_random_ones(built):
-    """Present objects are strangers to the larger ones; absent ones would be at home."""
-    found, encoder, made = built
-    assert len(made.pairs) >= 20
-    assert "judge says neither yes nor no" not in made.reasons()
-    company, home = {}, {}
-    for sampling in SAMPLINGS:
-        asked = made.questions(sampling, sampling)
-        company[sampling] = np.mean([in_company(found, q) for q in asked if q.label == "yes"])
-        home[sampling] = np.mean(
-            [
-                oric.scene("val", 0, number_of(q)).place in KINDS[q.target].places
-                for q in asked
-                if q.label == "no"
-            ]
-        )
-    assert company["guided"] < company["random"] - 0.15
-    assert home["guided"] > home["random"] + 0.3
-    fitting = {}
-    for sampling in SAMPLINGS:
-        absent = [q for q in made.questions(sampling, sampling) if q.label == "no"]
-        scores = question_scores(absent, encoder, Path("pictures"))
-        fitting[sampling] = mean(scores, [q.image for q in absent])
-    assert fitting["guided"].low > fitting["random"].high
 
 
 def test_the_twin_is_a_data_set_like_any_other(twin, exact):

@@ -1,14 +1,12 @@
 """MetaRA's answers, measures and claims: rates of known answers, originals as clusters."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
-from sci_book.data.datasets import load_dataset
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, measures
@@ -27,7 +25,6 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.printed import PRINTED
 from sci_book.papers.metara.relations import make_cases
-from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import load_claims
@@ -77,20 +74,6 @@ def kept_rows(one, mask):
 
 
 # --- records and rows ----------------------------------------------------------------------------
-
-
-def test_the_frozen_records_are_whole(frozen):
-    assert [one.name for one in frozen] == [QWEN, LLAVA]
-    dataset = load_dataset(paper.SET)
-    for one in frozen:
-        frame = one.records.frame
-        assert len(frame) == len(dataset) == 2_607 and frame["error"].isna().all()
-        for task in BOTH:
-            assert failures(one, task).left["originals"] == 72
-            assert orders(one, task)["original"].nunique() == paper.ON_SHEETS
-            composed = set(violations(one, task)["group"])
-            assert len(composed) == paper.IN_PARTS
-            assert composed <= set(by_original(one, "absolute", task)["group"])
 
 
 def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
@@ -299,17 +282,7 @@ def test_every_measure_is_claimed_of_and_every_place_has_a_page():
     assert {claim.measure for claim in claims} == set(measures.MEASURES)
     entries = verdicts.load_index("metara")
     assert {claim.page for claim in claims} <= {entry["page"] for entry in entries}
-    assert verdicts.completeness("metara", pd.DataFrame(entries)) == "holds"
     assert {"Figure A", "Figure B"} <= {entry["place"] for entry in entries}
-
-
-def test_claims_are_tested_on_the_frozen_records(claims):
-    (subject,) = chapters.subjects([QWEN], FROZEN_RECORDS)
-    found = ledger.evaluate(claims, [subject], None)
-    assert all(each.verdict != "not comparable" and each.interval.n for each in found)
-    assert {each.verdict for each in found} >= {"holds", "fails"}
-    absent = replace(subject, path=Path("x/none.parquet"))
-    assert PAPERS["metara"].evidence([absent], None) == [None]
 
 
 def test_every_claim_can_come_out_otherwise(claims, answering, tmp_path):

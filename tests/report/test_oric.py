@@ -14,7 +14,6 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import load_claims
-from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.results.statistics import NO_DATA
@@ -314,11 +313,3 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     alone = replace(books[-1], path=tmp_path / "alone.parquet")  # fine-tuned, and no record
     parts = {each.claim.id for each in ledger.evaluate(claims, [alone], results) if each.parts}
     assert parts == {each.id for each in claims if each.measure == "fine_tuned"}
-
-
-def test_the_index_is_whole():
-    places = [entry["place"] for entry in load_index("oric")]
-    frame = pd.DataFrame({"place": places})
-    assert completeness("oric", frame) == "holds"
-    for gone in ("Table 7", "Table 10", "Figure 3"):
-        assert completeness("oric", frame[frame["place"] != gone]) == "fails"

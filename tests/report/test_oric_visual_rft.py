@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.oric import onlooker
 from sci_book.papers.oric.chapters.measures import MEASURES, Known
 from sci_book.papers.oric.rft import result as rft
 from sci_book.papers.oric.rft.experiment import ASKED
@@ -15,9 +14,10 @@ from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.oric.scores import METRICS, counts, metrics
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.ledger import _finding
+from sci_book.pipeline.notebooks import read_source
 from sci_book.pocket import oric
 from sci_book.pocket.world import Scene, Thing
-from sci_book.resources import ROOT
+from sci_book.resources import NOTEBOOKS, ROOT
 from sci_book.results.records import RecordsError
 
 MODEL = "made-up"
@@ -102,16 +102,22 @@ def test_claims_can_hold_and_fail(result, content, tmp_path):
 
 
 def test_the_onlooker_sees_what_stands_out_against_its_place():
+    """The page's own rule of labels."""
+    page = {}
+    cells = [cell.source for cell in read_source(NOTEBOOKS / "oric_rft.py").cells]
+    for words in ("import draw, masks", "def sees("):
+        exec(next(source for source in cells if words in source), page)
+
     def seen(*things, kind="boat"):
-        return onlooker.sees(Scene("kitchen", things, "clear", 0), kind)
+        return page["sees"](Scene("kitchen", things, "clear", 0), kind)
 
     assert seen(Thing("boat", "red", 0)) and not seen(Thing("boat", "white", 0))
     assert seen(Thing("boat", "white", 0), Thing("boat", "red", 5))
     assert not seen(Thing("boat", "red", 0), kind="cat") and not seen()
     image = oric.picture_name("val", 7)
     kind = oric.scene("val", 0, 7).things[0].kind
-    assert onlooker.relabel([image, image], [kind, kind], ["yes", "no"]) == [
-        "yes" if onlooker.sees(oric.scene("val", 0, 7), kind) else "no",
+    assert page["relabel"]([image, image], [kind, kind], ["yes", "no"]) == [
+        "yes" if page["sees"](oric.scene("val", 0, 7), kind) else "no",
         "no",
     ]
 

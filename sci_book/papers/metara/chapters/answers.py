@@ -30,11 +30,6 @@ PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
 METHODS = ("base", *COMPARED)
-LABELS = {
-    "absolute": "absolute (eq. 7)",
-    "conditional": "conditional on a right original",
-    "consistency": "consistency with the original’s answer",
-}
 FR = "conditional"
 """The rate that stands beside the paper's FR. By the absolute one nearly all of the paper's models
 would answer changed inputs better than the originals (the audit of its tables). The consistency
