@@ -1,6 +1,7 @@
 """ORIC's measures: halves and pairs, metrics, intervals, sizes, claims, and bad input."""
 
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sci_book.papers.oric.chapters import answers, measures
 from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS, asked
 from sci_book.papers.oric.printed import PRINTED, printed_row, printed_table
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, frame
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.resources import FROZEN_RECORDS, ROOT
@@ -39,9 +40,9 @@ def drawn():
 
 def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=()):
     """Records of the first pairs; `said` gives the text of (set, label, wording, policy)."""
-    frame, rows = pd.read_csv(pocket_questions.QUESTIONS), []
+    known, rows = pd.read_csv(pocket_questions.QUESTIONS), []
     for name in sets:
-        part = frame[frame["set"] == name].reset_index(drop=True)
+        part = known[known["set"] == name].reset_index(drop=True)
         for place, one in part[part["pair"] < PAIRS].iterrows():
             for wording in range(4):
                 row = sample(
@@ -161,6 +162,19 @@ def test_over_trainings_a_score_is_the_mean_of_each_ones_own(frozen):
     assert answers.combine([[]]) is answers.combine([]) is NO_DATA
 
 
+def test_further_trainings_of_a_model_stand_beside_it(tmp_path):
+    subject = subject_of(tmp_path, truthful)
+    records = records_of(lambda name, label, wording, policy: "no")
+    write_records(tmp_path / "oric" / "seed1" / "mine.parquet", records)
+    lines = [
+        answers.line(subject, name, partial(asked, halves=BENCH))
+        for name in ("recall_yes", "recall_no")
+    ]
+    found = frame.measured(lines)
+    assert found["estimate"].tolist() == [100, 100]
+    assert found["others"].tolist() == [(0,), (100,)]
+
+
 def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     def said(name, label, wording, policy):
         return "a zebra" if name == "bench" and wording == 3 else label
@@ -227,10 +241,10 @@ def test_losses_have_the_sign_of_a_loss(tmp_path):
 
 def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
     """A model that misses small objects and nothing else loses nothing at equal sizes."""
-    frame = pd.read_csv(pocket_questions.QUESTIONS)
+    known = pd.read_csv(pocket_questions.QUESTIONS)
     small = {
         (one.image, one.object)
-        for one in frame.itertuples()
+        for one in known.itertuples()
         if one.label == "yes" and scores.size_of(one.area) == "small"
     }
     records = records_of(truthful)
