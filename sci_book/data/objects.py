@@ -61,9 +61,9 @@ def read_objects(path: Path) -> dict[str, list[str]]:
         texts = [name, *others] if isinstance(others, list) else [None]
         if not all(isinstance(text, str) and text.strip() for text in texts):
             raise DatasetError(
-                f"{path}: {name!r} has {others!r}; expected the name of an object and a list of its "
-                "other names, such as `person: [man, woman]`, or `person: []`. Quote yes, no, on, "
-                "off and numbers."
+                f"{path}: {name!r} has {others!r}; expected the name of an object and a list of "
+                "its other names, such as `person: [man, woman]`, or `person: []`. Quote yes, no, "
+                "on, off and numbers."
             )
     if sum(1 + len(others) for others in words.values()) > MOST_NAMES:
         raise DatasetError(f"{path} holds more than {MOST_NAMES:,} names.")

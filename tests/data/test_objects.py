@@ -34,10 +34,15 @@ def test_a_text_names_objects_in_its_order(text, named):
 
 
 def test_a_name_of_its_own_goes_before_another_ones_plural():
-    assert Objects({"glass": [], "glasses": []}).named_in("glasses, a glass") == ["glasses", "glass"]
+    assert Objects({"glass": [], "glasses": []}).named_in("glasses, a glass") == [
+        "glasses",
+        "glass",
+    ]
 
 
-@pytest.mark.parametrize("listed", ["sky, tall tree", "sky; tall tree", "sky | tall tree,", "sky\ntall tree"])
+@pytest.mark.parametrize(
+    "listed", ["sky, tall tree", "sky; tall tree", "sky | tall tree,", "sky\ntall tree"]
+)
 def test_the_truths_of_a_file_are_its_objects(listed):
     objects = objects_of([listed, "road"])
     assert objects.named_in("Tall trees under the skies, roads.") == ["tall tree", "sky", "road"]
@@ -47,10 +52,12 @@ def test_no_objects_name_nothing():
     assert Objects({}).named_in("a dog") == []
 
 
-@pytest.mark.parametrize("text", ["- dog\n- cat\n", "dog: puppy\n", "on: []\n", "dog: [1]\n", "dog: ['']\n", "dog\n"])
+@pytest.mark.parametrize(
+    "text", ["- dog\n- cat\n", "dog: puppy\n", "on: []\n", "dog: [1]\n", "dog: ['']\n", "dog\n"]
+)
 def test_a_file_that_is_no_list_of_objects_is_refused_in_a_sentence(tmp_path, text):
     (tmp_path / "o.yaml").write_text(text)
-    with pytest.raises(DatasetError, match="o.yaml"):
+    with pytest.raises(DatasetError, match=r"o\.yaml"):
         read_objects(tmp_path / "o.yaml")
 
 
@@ -60,4 +67,8 @@ def test_the_kinds_of_coco_are_eighty_and_no_word_names_two():
     every = [word for name, others in kinds.items() for word in (name, *others)]
     assert len(kinds) == 80 and len(every) == len(set(every))
     objects = Objects(words)
-    assert all(objects.named_in(f"one {word} here") == [name] for name, others in kinds.items() for word in (name, *others))
+    assert all(
+        objects.named_in(f"one {word} here") == [name]
+        for name, others in kinds.items()
+        for word in (name, *others)
+    )
