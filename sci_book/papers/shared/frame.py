@@ -168,8 +168,8 @@ def dots(
     down, across = (list(dict.fromkeys(tidy[key])) for key in panels)
     names = list(dict.fromkeys(tidy[lines]))
     figure, axes = plt.subplots(
-        len(down), len(across), figsize=(WIDTH, 0.5 + (0.5 + 0.25 * len(names)) * len(down)),
-        squeeze=False, sharex="col", sharey=True,
+        len(down), len(across), squeeze=False, sharex="col", sharey=True,
+        figsize=(WIDTH, 0.6 + max(1.4, 0.5 + 0.25 * len(names)) * len(down)),
     )  # fmt: skip
     for (i, one), (j, other) in product(enumerate(down), enumerate(across)):
         part = tidy[(tidy[panels[0]] == one) & (tidy[panels[1]] == other)].set_index(lines)
@@ -178,7 +178,7 @@ def dots(
         axes[i, j].set_title(f"{other}, n = {part['n'].max():,.0f}", fontsize=10)
         axes[i, 0].set_ylabel(one)
         axes[-1, j].set_xlabel(xlabel, fontsize=9)
-    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure, axes[0, :1])
     return figure
 

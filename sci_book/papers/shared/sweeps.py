@@ -19,7 +19,7 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
-from sci_book.results.statistics import Interval, difference
+from sci_book.results.statistics import Interval, difference, key_of
 from sci_core.methods import Method
 
 AT_MOST = " (at most)"
@@ -92,7 +92,8 @@ def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) 
         )
     )
     settled = (lowest.low, highest.high) == (read.low, read.high)
-    key = read.key if settled else ""  # a wider interval is not that of the number as read
+    # A wider interval is not that of the number as read.
+    key = read.key if settled else key_of("bounded", lowest.key, highest.key)
     return read._replace(low=lowest.low, high=highest.high, error=np.nan, key=key)
 
 
@@ -125,7 +126,10 @@ def beside_paper(
     caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
     table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
     total = cells.loc["Overall"].loc[rows]
-    table.frame["Overall", INTERVAL] = list(map(interval, total["low"], total["high"]))
+    ends = zip(total["low"], total["high"], total["key"], strict=True)
+    table.frame["Overall", INTERVAL] = pd.Series(
+        [interval(low, high, key=key) for low, high, key in ends], rows, dtype=object
+    )  # str would drop the keys
     return replace(table, frame=table.frame.rename(index=labels).rename_axis(index=None))
 
 
