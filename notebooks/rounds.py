@@ -297,7 +297,7 @@ for ax, (model, subset) in zip(axes.flat, product(subjects, ("B", "S", "BS")), s
     for kind, (shade, mark) in styles.items():
         part = levels[levels["question_type"] == kind].rename(columns={"value": "estimate"})
         part = part.set_index(pd.Index([1, 3, 5, 7])).astype({"low": float, "high": float})
-        frame.curve(ax, part, shade, kind, f"{mark}-", band=kind == "Overall")
+        frame.curve(ax, part, shade, kind, "-", band=kind == "Overall")
         if printed:
             theirs = [printed[name, subset, kind] for name in names]
             ax.plot([1, 3, 5, 7], theirs, f"{mark}--", color=shade, mfc="white", ms=4, lw=1,
@@ -377,7 +377,8 @@ kept = {
     part: frame.table(
         pd.concat([frame.measured(steps(models, pairs, ["BS"], part, **change)).assign(regime=name)
                    for name, change in REGIMES.items()]),
-        ("regime", "step"), ("model",), name=f"kept-{part}", show=("paper", "here", "n"),
+        ("regime", "step"), ("model",), name=f"kept-{part}",
+        show=("paper", "here", "n") if part == "test" else ("here",),
         caption=f"The paper's steps with the margin or τ1 kept, BS of {part} rows, points",
     ) for part, models in (("test", subjects), ("validation", tuned))
 }  # fmt: skip
@@ -411,8 +412,8 @@ def climb():
             cost = ratio(method, image_tokens)
             yield frame.line(
                 model, lambda training, method=method: training.right(method), on_bs,
-                span=(0.0, 1.0), ladder=kind, rounds=count, cost=cost,
-                rung=f"{kind}, {count} rounds: {cost:.2f} × base",
+                span=(0.0, 1.0), ladder=kind, rounds=count, count=str(count), cost=cost,
+                rung=f"{count} rounds: {cost:.2f} × base",
             )  # fmt: skip
 
 
@@ -555,8 +556,8 @@ further = [
       for name, grid in grids.items()),
     frame.table(rounds, ("round", "subset"), ("model",), name="added, points", caption="",
                 show=("here",)),
-    frame.table(climbs, ("rung",), ("model",), name="by rounds on BS, %", caption="",
-                show=("here",)),
+    frame.table(climbs[climbs["ladder"] != "both"], ("ladder", "count"), ("model",),
+                name="by rounds on BS, %", caption="", show=("here",)),
     frame.table(apart, ("step",), ("model",), name="one kind at a time, points", caption="",
                 show=("here",)),
     kept["validation"],
