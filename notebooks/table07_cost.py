@@ -48,10 +48,10 @@ METHODS = (SCI3, SCI5, SCI7)
 measured = timing.load_results(results)
 printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False).query("metric == 'ratio'")
 printed = printed.set_index(["batched", "method"])["value"].astype(float)
-
-# %% tags=["hide-input"]
 of_times = chapters.subjects(parameters.names(timed, "timed"), FROZEN_RECORDS)
 findings = ledger.of_page("table07_cost", of_times, results)
+
+# %% tags=["hide-input"]
 Markdown(ledger.conclusion(findings))
 
 # %%
@@ -67,13 +67,7 @@ said = ", ".join(
 )
 Markdown(f"**Verdict, Section 4.4, A2: {'holds' if holds else 'fails'}.** Times the base: {said}.")
 
-
 # %% tags=["hide-input"]
-def time_of(row):
-    """A row's median time in multiples of the base with its quartiles."""
-    return tables.with_ends(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], key=row["key"])
-
-
 line = (
     f"In the paper SCI₇ takes {printed['no', 'SCI7']:.2f} times as long as the base one round "
     f"after another, and {printed['yes', 'SCI7']:.2f} times in one batch (A800). With shared "
@@ -86,7 +80,7 @@ for kind, way in product(measured, ("two phases", "one batch")):
         f"and batch == 1 and way == {way!r}"
     )
     for (size, *_), row in rows.iterrows():
-        line += f" On a {kind} it takes {time_of(row)} times as long in {way} (size of {size})."
+        line += f" On a {kind} it takes {timing.shown(row)} times as long in {way} ({size})."
 Markdown(line)
 
 # %%
@@ -147,7 +141,7 @@ for (way, (batched, chosen)), name in product(WAYS.items(), names):
     for kind in sorted(measured):
         rows = measured[kind]["frame"].query(f"{chosen} and new_tokens == 5 and batch == 1")
         for row in rows[rows["method"] == name].to_dict("records"):
-            cells[f"{kind}: {row['model']}, {row['image_tokens']}"] = time_of(row)
+            cells[f"{kind}: {row['model']}, {row['image_tokens']}"] = timing.shown(row)
 protocol = pd.DataFrame(list(protocol.values()), index=list(protocol), dtype=object)
 taken = ", ".join(f"{kind}: {measured[kind]['device']}" for kind in sorted(measured))
 caption = "Time in multiples of the base; one question, five tokens; by size and image tokens"
@@ -395,12 +389,13 @@ tables.plain(computed, name="work", caption=caption)
 # weighs; the calls that sharing adds work against it, most of all at batch 1.
 
 # %%
+ways = timing.grid(measured["CPU"])
 two_phases = timing.ungated(measured["CPU"], image_tokens)
 on_data = timing.on_pocket_data(measured["CPU"])
 lines = {}
 for row in [*two_phases.to_dict("records"), *on_data.to_dict("records")]:
     lines[f"{row['model']}, {timing.setting(row)}"] = {
-        "tokens": tables.number(row["token_rows_ratio"]), "time": time_of(row),
+        "tokens": tables.number(row["token_rows_ratio"]), "time": timing.shown(row),
         "skipped, %": tables.number(100 * row["skip_rate"], 0),
     }  # fmt: skip
 levels_table = pd.DataFrame(list(lines.values()), index=list(lines), dtype=object)
@@ -417,7 +412,6 @@ for table in ledger.tables(findings):
 # %% tags=["hide-input"]
 asked = [f for f in findings if f.claim.measure == "time_on_pocket" and f.interval.n]
 failed = sum(finding.verdict == "fails" for finding in asked)
-ways = timing.grid(measured["CPU"])
 same = 100 * ways["token_agreement"].min()
 Markdown(
     (f"**{failed} of {len(asked)} levels on pocket data fail.** " if asked else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import interval
+from sci_book.papers.shared.tables import with_ends
 from sci_book.results.statistics import key_of
 
 STRATEGIES = {
@@ -84,9 +84,9 @@ def setting(row: Mapping) -> str:
     return f"{row['method']}: batch {row['batch']}, {row['new_tokens']} new"
 
 
-def quartiles(row: Mapping) -> str:
-    """The first and the third of a row's time in multiples of the base, with its key."""
-    return interval(row["ratio_q1"], row["ratio_q3"], key=row["key"])
+def shown(row: Mapping) -> str:
+    """A row's median time in multiples of the base, with its quartiles and its key."""
+    return with_ends(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], key=row["key"])
 
 
 def ungated(result: dict, image_tokens: int) -> pd.DataFrame:
