@@ -27,7 +27,7 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import DisplayHandle, Markdown
 
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import own_rules
@@ -47,7 +47,8 @@ of_rules = own_rules.models(subjects, extended)
 judged = own_rules.judged(of_rules)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-of_frontier = display(Markdown("Computed below."), display_id="verdict")  # and written here
+of_frontier = DisplayHandle("verdict")
+of_frontier.display(Markdown("Computed below."))  # and written here
 
 # %% tags=["hide-input"]
 claims = own_rules.claims(judged)
