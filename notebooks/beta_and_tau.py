@@ -172,7 +172,7 @@ for model in tuned:
         rows, bound = model.sets(quantifier, split_by, "validation")[subset].to_numpy(), ""
         if name in results:
             bound = "" if results[name].enough(rows) else sweeps.AT_MOST
-            right = results[name].as_shown(rows)
+            right = results[name].read_or_most(rows)
         else:
             right, rows = nulls[name], rows & np.isfinite(nulls[name])
         level = model.share(right, rows)
@@ -337,7 +337,7 @@ for model in tuned:
     results = {name: sweeps.outcome(model, method) for name, method in pairs.items()}
     results = {"base": sweeps.outcome(model, BASE), **results}
     rows = sets["BS"].to_numpy()
-    right = {name: result.as_shown(rows) for name, result in results.items()}
+    right = {name: result.read_or_most(rows) for name, result in results.items()}
     marks = {name: name + ("" if result.enough(rows) else sweeps.AT_MOST)
              for name, result in results.items()}  # fmt: skip
     of_eight = eight[eight["model"] == model.label].pivot(
@@ -437,7 +437,7 @@ for subject in subjects:
     ahead = difference(grid.right[best] - grid.right[0], grid.groups)
     rows = subject.sets(quantifier, split_by)["BS"].to_numpy()
     chosen, preset = (
-        tables.shown(subject.share(result.as_shown(rows), rows))
+        tables.shown(subject.share(result.read_or_most(rows), rows))
         for result in temperature_grid.chosen_and_preset(subject, grid).values()
     )
     facts[subject.shown] = {
