@@ -73,7 +73,7 @@ PARTS = ("B", "outside BS", "BS", "all")
 along = {m.name: {f"{m.name}, β {at:g}": replace(m, beta=at, tau2=tau2) for at in BETAS}
          for m in EDITED}  # fmt: skip
 along["SCI5, along τ2"] = {f"SCI5, τ2 {at:g}": replace(SCI5, beta=beta, tau2=at)
-                           for at in (0.1, 0.5, 1, 2, 5)}  # fmt: skip
+                           for at in (0.1, 0.5, 1.0, 2.0, 5.0)}  # fmt: skip
 along["SCI of M dummies, N rewordings"] = {
     sci(M, N).name: replace(sci(M, N), beta=beta, tau2=tau2)
     for M, N in product(range(4), range(4)) if M != N
