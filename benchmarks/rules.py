@@ -14,7 +14,7 @@ import pandas as pd
 
 from sci_book.papers.sci import rules
 from sci_book.papers.shared.chapters import Subject, subjects
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import difference
 from sci_core.methods import METHODS
 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
@@ -41,10 +41,9 @@ def least(subject: Subject, change: np.ndarray, rows: np.ndarray) -> float:
 
     The standard error is that of these rows, smaller as there are more groups of test rows.
     """
-    interval = cluster_bootstrap(change[rows], subject.groups[rows])
-    error = (interval.high - interval.low) / (2 * 1.96)
+    found = difference(change[rows], subject.groups[rows])
     tested = len(set(subject.groups[subject.sets("any", rules.SPLIT)[GAIN].to_numpy()]))
-    return 100 * POWER * error * np.sqrt(interval.clusters / max(tested, 1))
+    return 100 * POWER * found.error * np.sqrt(found.clusters / max(tested, 1))
 
 
 def main() -> None:

@@ -26,19 +26,19 @@ tau2: float = 0.2  # temperature of the visual half: the smaller, the more it we
 
 # %% tags=["hide-input"]
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 import torch
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import temperature_grid
-from sci_book.papers.sci.chapters.shapes import less, name_lines, paired
+from sci_book.papers.sci.chapters.shapes import less
 from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables
-from sci_book.papers.shared.figures import INK, colour, legend_below
+from sci_book.papers.shared.figures import LOSS_TO_GAIN, colour, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.metrics import null_outcomes
@@ -94,10 +94,13 @@ changed = [(FREE, subset) for subset in SUBSETS]
 changed += [(name, "BS") for name, method in pairs.items() if method != setting]
 
 
-def settled(training, name, subset):
-    """The validation rows in a subset; none where the records leave too many of them open."""
+outcome = cache(sweeps.outcome)
+
+
+def rows_of(training, subset, method):
+    """The rows in a subset; none where the records leave too many of a method's answers open."""
     rows = training.sets(quantifier, split_by, "validation")[subset].to_numpy()
-    return rows & sweeps.outcome(training, others[name]).enough(rows)
+    return rows & outcome(training, method).enough(rows)
 
 
 def worth():
@@ -107,7 +110,8 @@ def worth():
         yield frame.line(
             model,
             lambda training, name=name: training.right(setting) - training.right(others[name]),
-            lambda training, at=(name, subset): settled(training, *at),
+            lambda training, at=(subset, others[name]): rows_of(training, *at),
+            rule="SCI5",
             change=f"{name}, {subset}",
             paper=less(printed, *theirs),
         )
@@ -117,26 +121,16 @@ lines = frame.measured(worth())
 
 
 # %%
-figure, ax = plt.subplots(figsize=(figures.WIDTH, 1 + 0.33 * len(changed)))
-shades = figures.model_colours([model.name for model in tuned])
-for place, model in enumerate(tuned):
-    part = lines[lines["model"] == model.shown]
-    heights = np.arange(len(part)) + 0.3 * (place - (len(tuned) - 1) / 2)
-    ax.hlines(heights, part["low"], part["high"], color=shades[model.name], linewidth=2)
-    ax.plot(part["estimate"], heights, "o", color=shades[model.name], ms=6, label=model.shown)
-    if part["paper"].notna().any():
-        ax.plot(part["paper"], heights, "D", mfc="white", mec=INK, ms=5, label="paper")
-ax.axvline(0, color=INK, linewidth=0.8)
-ax.set_xlabel("the preset less the other, points")
-name_lines(ax, [f"{name}, {subset}" for name, subset in changed])
-legend_below(figure)
 figures.show(
-    figure,
+    frame.dots(
+        lines, ("rule", "model"), "change", xlabel="the preset less the other, points",
+        coloured="rule",
+    ),
     "What SCI5 is worth more with its constraint and its temperatures than with others, on "
     "validation rows; open: the paper. To the right of the line the preset is right more often.",
-    alt="A line for no constraint on each subset and for each other pair of temperatures on BS: "
-    "dots with intervals a model, in points, and diamonds for the paper.",
-)
+    alt="A panel a model, a line for no constraint on each subset and for each other pair of "
+    "temperatures on BS: dots with intervals in points, and diamonds for the paper.",
+)  # fmt: skip
 
 # %%
 frame.table(
@@ -178,7 +172,7 @@ for model in tuned:
         rows, bound = model.sets(quantifier, split_by, "validation")[subset].to_numpy(), ""
         if name in results:
             bound = "" if results[name].enough(rows) else sweeps.AT_MOST
-            right = results[name].as_shown(rows)
+            right = results[name].read_or_most(rows)
         else:
             right, rows = nulls[name], rows & np.isfinite(nulls[name])
         level = model.share(right, rows)
@@ -220,44 +214,43 @@ MARGINS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 SWEPT = (SCI3, setting, SCI7, VCD)
 
 
-def curves(model, variants):
-    """Accuracy in % with its interval by (subset, *name) of `variants`; NaN where it is open."""
-    values, sets = {}, model.sets(quantifier, split_by, "validation")
-    for key, method in variants.items():
-        result = sweeps.outcome(model, method)
-        for subset in SUBSETS:
-            rows = sets[subset].to_numpy()
-            level = model.share(result.read, rows).times(100 if result.enough(rows) else np.nan)
-            ends = dict(zip(("value", "low", "high"), level, strict=False))
-            values[subset, *key] = {**ends, "unsettled": 100 * result.unsettled(rows)}
-    return pd.DataFrame.from_dict(values, orient="index").sort_index()
+def along(field, methods, places):
+    """Accuracy of each method at each place of a constant, a line a model and subset."""
+    for model, method, at, subset in product(tuned, methods, places, ("all", "B", "BS")):
+        varied = replace(method, **{field: at})
+        yield frame.line(
+            model,
+            lambda training, varied=varied: training.right(varied),
+            lambda training, at=(subset, varied): rows_of(training, *at),
+            span=(0.0, 1.0),
+            subset=subset,
+            method=method.name,
+            at=at,
+        )
 
 
-along_beta, along_margin = {}, {}
-for model in tuned:
-    loose = {(m.name, at): replace(m, beta=at) for m, at in product(SWEPT, BETAS)}
-    along_beta[model.shown] = curves(model, loose)
-    same = {(m.name, at): replace(m, raw_margin=at) for m, at in product(SWEPT[:3], MARGINS)}
-    along_margin[model.shown] = curves(model, same)
+along_beta = frame.measured(along("beta", SWEPT, BETAS))
+along_margin = frame.measured(along("raw_margin", SWEPT[:3], MARGINS))
 
 
-# %% tags=["hide-input"]
-def draw_curves(ax, curves, marks):
-    """A line a method, a dot at each of `marks`, and the interval of SCI5 alone as a band."""
-    for name, at in marks.items():
-        part, shade = curves.loc[name], colour(name)
-        if name == "SCI5":  # four bands hide each other
-            ax.fill_between(part.index, part["low"], part["high"], color=shade, alpha=0.2, lw=0)
-        style = "--" if name == "SCI7" else "-"  # its colour is near that of SCI5
-        ax.plot(part.index, part["value"], style, color=shade, linewidth=1.5, label=name)
-        ax.plot(at, np.interp(at, part.index, part["value"]), "o", color=shade, ms=5)
+def draw(ax, curves, field):
+    """A line a method, a dot where its constant stands, and the interval of SCI5 alone."""
+    for method in SWEPT:
+        part = curves[curves["method"] == method.name].set_index("at").sort_index()
+        if len(part):  # SCI7 dashed: its colour is near that of SCI5; four bands hide each other
+            style, shade = "--" if method.name == "SCI7" else "-", colour(method.name)
+            frame.curve(ax, part, shade, method.name, style, band=method.name == "SCI5")
+            at = getattr(method, field)
+            ax.plot(at, np.interp(at, part.index, part["estimate"]), "o", color=shade, ms=5)
     ax.tick_params(labelsize=8)
 
 
+# %% tags=["hide-input"]
 across, size = ("all", "B", "BS"), (figures.WIDTH, 0.7 + 1.55 * len(tuned))
 figure, axes = plt.subplots(len(tuned), 3, figsize=size, squeeze=False, sharex=True)
-for ax, (model, subset) in zip(axes.flat, product(tuned, across), strict=True):
-    draw_curves(ax, along_beta[model.shown].loc[subset], {m.name: m.beta for m in SWEPT})
+panels = product([model.shown for model in tuned], across)
+for ax, (name, subset) in zip(axes.flat, panels, strict=True):
+    draw(ax, along_beta[along_beta["model"].eq(name) & along_beta["subset"].eq(subset)], "beta")
     ax.set(title=subset, xscale="log", xlim=(1.05, min(BETAS) / 1.05))
     ax.set_xticks([1, 0.3, 0.1], ["1", "0.3", "0.1"])
     ax.minorticks_off()
@@ -280,7 +273,7 @@ figures.show(
 # Where one token survives, it is the answer whatever the dummy pictures say, and the engine's gate
 # skips the visual rounds ({doc}`table07_cost`). The margin, τ1 ln(1/β), is how far below the best
 # TC logit a token may lie. A token that was not kept counts as a survivor where its bound would be
-# one, so the shares are never too large.
+# one, so the shares are never too large; the download has them.
 
 
 # %%
@@ -305,8 +298,6 @@ for model, method, subset, at in product(tuned, SWEPT, ("all", "BS"), (0.8, 0.5,
     line[subset, f"β = {at:g}"] = 100 * float(mask.mean()) if len(mask) else np.nan
 alone = pd.DataFrame.from_dict(alone, orient="index")
 alone.columns = pd.MultiIndex.from_tuples(alone.columns)
-caption = "Questions that the constraint decides at the first token, % of validation rows"
-tables.plain(alone, name="decided", caption=caption, decimals=1).fold()
 
 # %% [markdown]
 # ### More rounds, or a looser constraint?
@@ -314,21 +305,15 @@ tables.plain(alone, name="decided", caption=caption, decimals=1).fold()
 # At one β the margins of SCI3, SCI5 and SCI7 differ, since τ1 grows with the rounds: a token may
 # fall to $\beta^{\tau_1}$ of the best one's odds. In the figure all three have one margin, so that
 # at any place on the horizontal axis only the rounds differ, and τ1 in the score. Dots mark each
-# method's own margin; the band holds the intervals of SCI5.
-
-# %%
-odds = {method.name: {"τ1": method.tau1, "β": method.beta, "margin, logits": method.margin,
-                      "least odds": f"{method.beta**method.tau1:.3f}"}
-        for method in SWEPT}  # fmt: skip
-caption = "What the constraint lets pass; the least odds are β to the power τ1"
-tables.plain(pd.DataFrame.from_dict(odds, orient="index"), name="odds", caption=caption)
+# method's own margin; the band holds the intervals of SCI5. {ref}`The page about rounds
+# <fig01d_fig02_scaling>` has the paper's steps at one margin and at one τ1.
 
 # %%
 figure, axes = sweeps.panels(
     len(tuned), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
 )
 for ax, model in zip(axes, tuned, strict=True):
-    draw_curves(ax, along_margin[model.shown].loc["BS"], {m.name: m.margin for m in SWEPT[:3]})
+    draw(ax, along_margin.query("model == @model.shown and subset == 'BS'"), "margin")
     ax.set_title(f"BS of {model.shown}")
 legend_below(figure)
 figures.show(
@@ -338,39 +323,6 @@ figures.show(
     alt="A panel a model: accuracy on BS against the margin from 0 to 6 logits, a line each for"
     " SCI3, SCI5 and SCI7, with a band.",
 )
-
-# %% [markdown]
-# The same as paired differences on BS, with the presets' own margins, with the margin of SCI5 for
-# all, and with its τ1 for all. The last holds the weight of VC against TC, τ1 / τ2, fixed as well.
-# Nothing is chosen: all three follow from the presets. Here on the test rows, where the paper has
-# numbers; the download has the validation rows too.
-
-# %%
-REGIMES = {
-    "own margins": {},
-    "one margin": {"raw_margin": SCI5.margin},
-    "one τ1": {"tau1": SCI5.tau1},
-}
-table02 = chapters.paper_values("table02")
-steps = {}
-for part, (regime, change), (more, fewer) in product(
-    ("test", "validation"), REGIMES.items(), ((SCI5, SCI3), (SCI7, SCI5), (SCI7, SCI3))
-):
-    for model in subjects if part == "test" else tuned:
-        rows = model.sets(quantifier, split_by, part)["BS"].to_numpy()
-        gap = model.right(replace(more, **change)) - model.right(replace(fewer, **change))
-        known = ((model.label, method.name, "BS", "Overall") for method in (more, fewer))
-        paper = less(table02, *known) if part == "test" and not change else None
-        line = f"{regime}: {more.name} − {fewer.name}"
-        steps.setdefault((model.shown, part), {})[line] = paired(model, gap, rows, paper=paper)
-steps = {
-    (name, part): tables.compare(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"steps-{part}-{name}", ours=name,
-        caption=f"More rounds on BS of {name}, {part} rows, in points",
-    ) for (name, part), rows in steps.items()
-}  # fmt: skip
-for model in subjects:
-    display(steps[model.shown, "test"])
 
 # %% [markdown]
 # (table08_temperature)=
@@ -385,7 +337,7 @@ for model in tuned:
     results = {name: sweeps.outcome(model, method) for name, method in pairs.items()}
     results = {"base": sweeps.outcome(model, BASE), **results}
     rows = sets["BS"].to_numpy()
-    right = {name: result.as_shown(rows) for name, result in results.items()}
+    right = {name: result.read_or_most(rows) for name, result in results.items()}
     marks = {name: name + ("" if result.enough(rows) else sweeps.AT_MOST)
              for name, result in results.items()}  # fmt: skip
     of_eight = eight[eight["model"] == model.label].pivot(
@@ -428,11 +380,11 @@ for subject in subjects:
 
 
 # %% tags=["hide-input"]
-def draw_grid(ax, subject, gain, shades, reach):
+def draw_grid(ax, subject, gain, reach):
     """Every place of the grid: its accuracy against the preset's, and what stands out."""
     grid, (weight, margin) = grids[subject.name], places[subject.name].T
-    drawn = ax.scatter(weight, margin, c=gain, cmap=shades, vmin=-reach, vmax=reach, marker="s",
-                       s=44, linewidths=0, rasterized=True)  # fmt: skip
+    drawn = ax.scatter(weight, margin, c=gain, cmap=LOSS_TO_GAIN, vmin=-reach, vmax=reach,
+                       marker="s", s=44, linewidths=0, rasterized=True)  # fmt: skip
     dots, crosses = near[subject.name], ~grid.allowed
     ax.plot(weight[dots], margin[dots], ".", color="#71717a", ms=2.5, rasterized=True,
             label="within noise of the best")  # fmt: skip
@@ -449,14 +401,13 @@ def draw_grid(ax, subject, gain, shades, reach):
     return drawn
 
 
-shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
 gains = {name: grid.accuracies - grid.accuracies[0] for name, grid in grids.items()}
 reach = np.nanmax([1.0, *(np.nanmax(np.abs([0.0, *gain])) for gain in gains.values())])
 figure, axes = sweeps.panels(
     len(subjects), height=3.4, xlabel="weight τ1 / τ2", ylabel="margin τ1 ln(1/β), logits"
 )
 for ax, subject in zip(axes, subjects, strict=True):
-    drawn = draw_grid(ax, subject, gains[subject.name], shades, reach)
+    drawn = draw_grid(ax, subject, gains[subject.name], reach)
 figure.colorbar(drawn, ax=axes, label="points against the preset", shrink=0.8)
 legend_below(figure, axes[:1], ncols=3, fontsize=8)
 figures.show(
@@ -486,7 +437,7 @@ for subject in subjects:
     ahead = difference(grid.right[best] - grid.right[0], grid.groups)
     rows = subject.sets(quantifier, split_by)["BS"].to_numpy()
     chosen, preset = (
-        tables.shown(subject.share(result.as_shown(rows), rows))
+        tables.shown(subject.share(result.read_or_most(rows), rows))
         for result in temperature_grid.chosen_and_preset(subject, grid).values()
     )
     facts[subject.shown] = {
@@ -501,16 +452,17 @@ for subject in subjects:
             f"{tables.number(100 * share(grid.right[0], grid.groups).error)} points",
         "points better than the preset":
             f"{grid.counts(np.nan_to_num(values, nan=-1) > values[0]):,}",
-        "best − preset": f"{tables.shown(ahead)} points",
+        "best − preset, points": tables.shown(ahead),
         "points within noise of the best": f"{grid.counts(near[subject.name]):,}",
         "preset among them": "yes" if near[subject.name][0] else "no",
         "gain promised on the half chosen on": f"{tables.number(curse.promised)} points",
         "gain kept on the other half": f"{tables.number(curse.kept)} points",
         "test rows of BS": f"{rows.sum():,}",
-        "the best on them": f"{chosen} %",
-        "the preset on them": f"{preset} %",
+        "the best on them, %": chosen,
+        "the preset on them, %": preset,
     }  # fmt: skip
-tables.plain(pd.DataFrame(facts), name="grid", caption="The grid of temperatures and β on BS")
+facts = pd.DataFrame(facts, dtype=object)  # str would drop the intervals' keys
+tables.Table("grid", facts, "The grid of temperatures and β on BS")
 
 # %% [markdown]
 # ## Deviations
@@ -538,19 +490,29 @@ tables.plain(pd.DataFrame(facts), name="grid", caption="The grid of temperatures
 # %% [markdown]
 # ## Stamp
 #
-# The download holds accuracy on BS and the rows left open along β, and more rounds on validation
-# rows.
+# The download holds accuracy and the rows left open along β, what each preset lets pass, and what
+# the constraint decides alone.
 
 # %%
+heads = {"estimate": "accuracy along β, validation, %", "open": "rows left open along β, %"}
+along_beta["open"] = [
+    100 * outcome(model, replace(method, beta=at)).unsettled(
+        model.sets(quantifier, split_by, "validation")[subset].to_numpy()
+    ) for model, method, at, subset in product(tuned, SWEPT, BETAS, ("all", "B", "BS"))
+]  # fmt: skip
 along = [
     tables.plain(
-        along_beta[model.shown].loc[subset, column].unstack(0).sort_index(ascending=False),
-        name=f"{head} of {model.shown} along β, validation, %", decimals=digits, caption="",
-    ) for model, (subset, column, head, digits) in product(tuned, (
-        ("BS", "value", "accuracy on BS", 2), ("all", "unsettled", "rows left open", 1)
-    ))
+        along_beta.pivot(index=["model", "subset", "at"], columns="method", values=value),
+        name=head, caption="",
+    ) for value, head in heads.items()
 ]  # fmt: skip
-tables.download("beta_and_tau", [*along, *(steps[m.shown, "validation"] for m in subjects)])
+odds = {method.name: {"τ1": method.tau1, "β": method.beta, "margin, logits": method.margin,
+                      "least odds, β to the power τ1": f"{method.beta**method.tau1:.3f}"}
+        for method in SWEPT}  # fmt: skip
+tables.download("beta_and_tau", [
+    *along, tables.plain(pd.DataFrame(odds).T, name="let pass", caption=""),
+    tables.plain(alone, name="decided by the constraint alone, %", caption="", decimals=1),
+])  # fmt: skip
 
 # %% tags=["hide-input"]
 chapters.stamp_of(subjects, chapters.validation_files(subjects))

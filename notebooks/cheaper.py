@@ -27,59 +27,72 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
+from IPython.display import DisplayHandle, Markdown
 
 from sci_book.papers.sci import rules
-from sci_book.papers.sci.chapters import cost, own_rules
+from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.sci.chapters.shapes import differs, name_lines
+from sci_book.papers.sci.overhead import again, ratio
 from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
-from sci_book.papers.shared.figures import INK, METHOD_COLOURS, colour, legend_below
+from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
 from sci_book.results.statistics import verdict
 from sci_book.run.method_sets import CHEAPER, EDITED
-from sci_core.methods import BASE, SCI5, sci
+from sci_core.methods import BASE, METHODS, SCI5, SCI7, sci
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
 of_rules = own_rules.models(subjects, extended)
 judged = own_rules.judged(of_rules)
 
+# %% tags=["hide-input", "nbval-ignore-output"]
+of_frontier = DisplayHandle("verdict")
+of_frontier.display(Markdown("Computed below."))  # and written here
+
+# %% tags=["hide-input"]
+claims = own_rules.claims(judged)
+word = chapters.overall(claim.verdict for claim in claims)
+said = [f"- *{claim.means}* {claim.verdict.capitalize()}: {claim.ends}." for claim in claims]
+Markdown("\n".join([f"**Verdict, {named('own_rules')}: {word}.**\n", *said]))
+
 # %% [markdown]
-# ## Every setting against the base
+# (frontier)=
+# ## The frontier: what a gain on B costs elsewhere
+#
+# **Claim.** Some method and setting gains on BS and loses nothing over all rows: the one chosen on
+# validation rows does so on test rows, for each model shown.
 #
 # Every method along its β, SCI5 along its τ2, and SCI with up to three dummy pictures and three
 # rewordings: their answers less the base's, in points, on validation and on test rows. Groups of
-# questions are kept together, so none is both chosen by and tested on. *Any wording right* is no
-# method: it asks for the truth, and shows how much room there is.
+# questions are kept together, so none is both chosen by and tested on.
 
 # %%
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
 PARTS = ("B", "outside BS", "BS", "all")
-ORACLE = "any wording right"
-settings = {f"{m.name}, β {at:g}": replace(m, beta=at, tau2=tau2)
-            for m, at in product(EDITED, BETAS)}  # fmt: skip
-settings |= {f"SCI5, τ2 {at:g}": replace(SCI5, beta=beta, tau2=at) for at in (0.1, 0.5, 1, 2, 5)}
-settings |= {sci(M, N).name: replace(sci(M, N), beta=beta, tau2=tau2)
-             for M, N in product(range(4), range(4)) if M != N}  # fmt: skip
+along = {m.name: {f"{m.name}, β {at:g}": replace(m, beta=at, tau2=tau2) for at in BETAS}
+         for m in EDITED}  # fmt: skip
+along["SCI5, along τ2"] = {f"SCI5, τ2 {at:g}": replace(SCI5, beta=beta, tau2=at)
+                           for at in (0.1, 0.5, 1.0, 2.0, 5.0)}  # fmt: skip
+along["SCI of M dummies, N rewordings"] = {
+    sci(M, N).name: replace(sci(M, N), beta=beta, tau2=tau2)
+    for M, N in product(range(4), range(4)) if M != N
+}  # fmt: skip
+settings = {name: method for line in along.values() for name, method in line.items()}
 
 
 def changes(model, part, names):
-    """By setting that the records settle, and by part, its answers less the base's, in points."""
-    sets, base = model.sets(quantifier, rules.SPLIT, part), model.right("base")
-    right = {}
+    """By setting that the records settle, and by subset, its answers less the base's, in points."""
+    sets, base, change = model.sets(quantifier, rules.SPLIT, part), model.right("base"), {}
     for name in names:
         if set(settings[name].rounds) <= set(model.records.rounds):
             result = sweeps.outcome(model, settings[name])
             if result.enough(sets["all"].to_numpy()):
-                right[name] = result.read
-    wordings = [name for name in ("original", "V1", "V2", "V3") if name in model.records.rounds]
-    right[ORACLE] = np.any([model.records.correct(name) for name in wordings], axis=0)
-    rows = {where: sets[where].to_numpy() for where in PARTS}
+                change[name] = result.read - base
     return pd.DataFrame(
-        {where: {name: 100 * (one - base)[mask].mean() if mask.any() else np.nan
-                 for name, one in right.items()} for where, mask in rows.items()}
-    )  # fmt: skip
+        {name: {where: 100 * one[sets[where]].mean() if sets[where].any() else np.nan
+                for where in PARTS} for name, one in change.items()}, index=PARTS
+    ).T  # fmt: skip
 
 
 test = {model.shown: changes(model, "test", settings) for model in subjects}
@@ -87,7 +100,7 @@ seeds = {}  # further trainings hold the answers that were decoded, and no logit
 for model in subjects:
     decoded = [name for name, m in settings.items() if model.trainings[-1].records.policy_of(m)]
     others = [changes(one, "test", decoded) for one in model.trainings[1:]]
-    seeds[model.shown] = pd.concat(others).drop(index=ORACLE) if others else pd.DataFrame()
+    seeds[model.shown] = pd.concat(others) if others else pd.DataFrame(columns=PARTS)
 
 # %% [markdown]
 # Of all settings, the one that gains most on BS of those that lose nothing over all rows, on
@@ -97,8 +110,7 @@ for model in subjects:
 # %%
 def worth_it(frame):
     """The settings that gain on BS and lose nothing over all rows, by their estimates."""
-    alone = frame.drop(index=ORACLE)
-    return alone[(alone["all"] >= 0) & (alone["BS"] > 0)]
+    return frame[(frame["all"] >= 0) & (frame["BS"] > 0)]
 
 
 lines, picked = {}, {}
@@ -115,11 +127,16 @@ for model in subjects:
         found = {**chapters.row(change), "verdict": word, "p alone": change.p(margin)}
         lines[f"{model.shown}: {name}, {part}"] = found
 chosen = tables.frame_of(lines)
+caption = (
+    "The setting chosen on validation rows, on test rows, in points: above 0 on BS, above "
+    f"−{tolerated:g} over all rows"
+)
+tables.compare(chosen, name="chosen", caption=caption, ours="change", paper=False)
 
 # %% tags=["hide-input"]
 said, words = [], list(chosen["verdict"])
 for model in subjects:
-    fine, everything = worth_it(test[model.shown]), test[model.shown].drop(index=ORACLE)
+    fine, everything = worth_it(test[model.shown]), test[model.shown]
     text = f"- {model.shown}: of {len(everything)} settings {len(fine)} gain on BS and lose nothing"
     text += " over all rows, by their estimates."
     if name := picked.get(model.shown):
@@ -136,73 +153,55 @@ for model in subjects:
     said.append(text + ("" if model.fit else " Not judged: it does not meet the conditions."))
 word = chapters.overall(words, chosen["p alone"])
 head = f"**Verdict, {named('frontier')}: {word}.** The setting chosen has to gain on BS, and to "
-Markdown("\n".join([f"{head}lose less than {tolerated:g} points over all rows.\n", *said]))
+head += f"lose less than {tolerated:g} points over all rows.\n"
+of_frontier.update(Markdown("\n".join([head, *said])))
+print("\n".join([f"The frontier: {word}.", *said]))
 
 # %%
-claims = own_rules.claims(judged)
-word = chapters.overall(claim.verdict for claim in claims)
-head = f"**Verdict, {named('own_rules')}: {word}.**\n"
-said = [f"- *{claim.means}* {claim.verdict.capitalize()}: {claim.ends}." for claim in claims]
-Markdown("\n".join([head, *said]))
-
-# %% [markdown]
-# (frontier)=
-# ## The frontier: what a gain on B costs elsewhere
-#
-# **Claim.** Some method and setting gains on BS and loses nothing over all rows: the one chosen on
-# validation rows does so on test rows, for each model shown.
-
-
-# %%
-def draw(ax, frame, others, ring):
-    """The change over all rows along, the gain on BS upward; a line a method along its β."""
-    if frame.drop(index=ORACLE)["BS"].isna().all():
-        figures.nothing(ax, "There is no row in BS, or no setting that the records settle.")
-        return
-    grey = {"linestyle": "none", "mec": "#9ca3af"}
-    rounds = frame[~frame.index.str.contains("β|τ2|any")]
-    ax.plot(rounds["all"], rounds["BS"], "o", mfc="none", ms=5, **grey,
-            label="SCI of M dummies, N rewordings")  # fmt: skip
-    if len(others):
-        ax.plot(others["all"], others["BS"], "o", mfc="#9ca3af", ms=3, **grey,
-                label="other trainings")  # fmt: skip
-    for name in METHOD_COLOURS:
-        line = frame[frame.index.str.startswith(f"{name}, β")]
-        if len(line):
-            ax.plot(line["all"], line["BS"], "o-", color=colour(name), ms=4, label=name)
-    along = frame[frame.index.str.contains("τ2")]
-    ax.plot(along["all"], along["BS"], "s", color=colour("SCI5"), ms=5, label="SCI5, along τ2")
-    ax.plot(*frame.loc[ORACLE, ["all", "BS"]], "*", color="#15803d", ms=12, label=ORACLE)
-    if ring is not None:
-        ax.plot(*frame.loc[ring, ["all", "BS"]], "o", mfc="none", mec=INK, ms=12, label="chosen")
-    ax.axvline(-tolerated, color=INK, linewidth=0.8, linestyle="--")
-
-
-# %% tags=["hide-input"]
 figure, (axes,) = plt.subplots(1, len(subjects), figsize=(figures.WIDTH, 4.2), squeeze=False)
 for ax, model in zip(axes, subjects, strict=True):
-    draw(ax, test[model.shown], seeds[model.shown], picked.get(model.shown))
-    ax.set(title=model.shown, xlabel="change over all rows, points")
+    frame, others = test[model.shown], seeds[model.shown]
+    if frame["BS"].isna().all():
+        figures.nothing(ax, "There is no row in BS, or no setting that the records settle.")
+        continue
+    ax.plot(others["all"], others["BS"], ".", color="#9ca3af", label="other trainings")
+    for name, line in along.items():
+        part, method = frame.reindex(line).dropna(), name in METHODS
+        style = "o-" if method else "s" if "τ2" in name else "o"
+        shade = colour(name if method else "SCI5") if style != "o" else "#9ca3af"
+        ax.plot(part["all"], part["BS"], style, color=shade, ms=4, label=name,
+                mfc="none" if style == "o" else shade)  # fmt: skip
+    if (ring := picked.get(model.shown)) in frame.index:
+        ax.plot(*frame.loc[ring, ["all", "BS"]], "o", mfc="none", mec=INK, ms=12, label="chosen")
+    ax.axvline(-tolerated, color=INK, linewidth=0.8, linestyle="--")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.axhline(0, color=INK, linewidth=0.8)
+    ax.set(title=model.shown, xlabel="change over all rows, points")
 axes[0].set_ylabel("gain on BS, points")
-legend_below(figure, ncols=4)
+legend_below(figure, ncols=3)
 figures.show(
     figure,
     "Gain on BS against the change over all rows, test rows: a line is a method along its β, the "
-    "dashed line the loss that is tolerated, the star what choosing the right wording of each "
-    f"question would bring{', the ring the setting chosen on validation rows' if picked else ''}. "
+    f"dashed line the loss that is tolerated{', the ring the setting chosen' if picked else ''}. "
     "Other trainings hold answers at β 0.3 and 0.8 alone.",
     alt="A panel a model: points and lines, the change over all rows in points along the "
     "horizontal axis and the gain on BS in points along the vertical one.",
 )
 
+# %% [markdown]
+# How much room is there? *Any wording right* is no method, since it asks for the truth: it takes
+# the right one of the original's answer and those of the rewordings, where there is one.
+
 # %%
-caption = (
-    "The setting chosen on validation rows, on test rows, in points: above 0 on BS, above "
-    f"−{tolerated:g} over all rows"
-)
-tables.compare(chosen, name="chosen", caption=caption, ours="change", paper=False)
+oracle = {}
+for model in subjects:
+    wordings = [name for name in ("original", *SCI7.textual) if name in model.records.rounds]
+    best = np.any([model.records.correct(name) for name in wordings], axis=0)
+    sets, gain = model.sets(quantifier, rules.SPLIT), best - model.right("base")
+    oracle[model.shown] = {where: tables.shown(model.difference(gain, sets[where].to_numpy()))
+                           for where in PARTS}  # fmt: skip
+caption = f"Any wording right, less the base, test rows, points with {tables.INTERVAL}s"
+tables.Table("oracle", pd.DataFrame(oracle, dtype=object).T, caption)
 
 # %% [markdown]
 # (own_rules)=
@@ -256,8 +255,7 @@ figures.show(
 # %%
 above = {name: f"{name}, above {tables.number(margin, 1)}"
          for name, margin in judged["margin"].items()}  # fmt: skip
-caption = "What was predicted, on test groups of questions, in points"
-lines = judged.rename(index=above)
+lines, caption = judged.rename(index=above), "What was predicted, on test groups, in points"
 tables.compare(lines, name="judged", caption=caption, ours="change", paper=False)
 
 # %% [markdown]
@@ -274,9 +272,9 @@ tables.compare(lines, name="judged", caption=caption, ours="change", paper=False
 tokens, without, wide = (320, 1280), sci(0, 2), {}
 priced = {method.name: method for method in (BASE, *CHEAPER, without)}
 for name, method in (priced | {own_rules.SHARED: without}).items():
-    line = wide[name] = {f"× base, {n:,}": cost.ratio(method, n) for n in tokens}
-    line["first, 1,280"] = cost.ratio(method, 1280, cache="cold")
-    line["again, 1,280"] = cost.again(method, 1280)
+    line = wide[name] = {f"× base, {n:,}": ratio(method, n) for n in tokens}
+    line["first, 1,280"] = ratio(method, 1280, cache="cold")
+    line["again, 1,280"] = again(method, 1280)
 prices = pd.DataFrame.from_dict(wide, orient="index")
 tables.plain(prices, name="prices", caption="Tokens of SCI5 with other dummies, × base")
 

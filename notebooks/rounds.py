@@ -36,11 +36,12 @@ import seaborn as sns
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.audit_counts import unfit
-from sci_book.papers.sci.chapters import components, cost, drbench_tables
+from sci_book.papers.sci.chapters import components, drbench_tables
+from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.sci.shapley import coalitions
 from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables, timing
 from sci_book.papers.shared import extended as beside
-from sci_book.papers.shared.figures import INK, colour, legend_below
+from sci_book.papers.shared.figures import INK, LOSS_TO_GAIN, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER, RESULTS
 from sci_book.results.metrics import KINDS, accuracy_table, flips
@@ -69,24 +70,25 @@ Markdown(ledger.conclusion(of_more))
 
 # %%
 SUBSETS = ("BS", "B", "S", "S∖B", "outside BS", "all")
-STEPS = (("SCI3", "base"), ("SCI5", "SCI3"), ("SCI7", "SCI5"))
 settings = {"beta": beta, "tau2": tau2}
 sizes = {f"SCI{2 * count + 1}": replace(sci(count, count), **settings) for count in range(1, 8)}
 sizes = {"base": BASE, **sizes}
+STEPS = (("SCI3", "base"), ("SCI5", "SCI3"), ("SCI7", "SCI5"))
 
 
-def steps(shown, pairs, subsets):
+def steps(models, pairs, subsets, part="test", **change):
     """Each of `pairs` of sizes, the larger less the smaller, a line a model, subset and pair."""
-    for model, subset, pair in product(shown, subsets, pairs):
-        more, fewer = pair
+    for model, subset, (more, fewer) in product(models, subsets, pairs):
+        methods = [replace(sizes[size], **change) for size in (more, fewer)]
+        printed = drbench_tables.paper_gap(model, more, fewer, subset)
         yield frame.line(
             model,
-            lambda training, pair=pair: np.subtract(*(training.right(sizes[one]) for one in pair)),
-            lambda training, subset=subset: training.sets(quantifier, split_by)[subset],
+            lambda training, pair=methods: np.subtract(*map(training.right, pair)),
+            lambda training, subset=subset: training.sets(quantifier, split_by, part)[subset],
             subset=subset,
             size=more,
             step=f"{more} − {fewer}",
-            paper=drbench_tables.paper_gap(model, more, fewer, subset),
+            paper=np.nan if change or part != "test" else printed,
         )
 
 
@@ -94,11 +96,8 @@ changes = frame.measured(steps(subjects, STEPS, SUBSETS))
 
 # %%
 shown = changes[changes["size"].ne("SCI3") & changes["subset"].isin(["BS", "S∖B", "all"])]
-figure = frame.dots(shown, ("model", "subset"), "size", xlabel="less the size before, points")
-figure.set_figheight(0.6 + 1.4 * len(subjects))
-figure.axes[0].set_ylim(1.5, -0.5)
 figures.show(
-    figure,
+    frame.dots(shown, ("model", "subset"), "size", xlabel="less the size before, points"),
     "What two more rounds change beyond SCI3, by subset: to the right of the line the larger size "
     "is right more often; open: the paper, grey: other trainings.",
     alt="A row of panels a model, a panel a subset, a line each for SCI5 less SCI3 and SCI7 less "
@@ -185,10 +184,11 @@ reach = max(np.nanmax(np.abs(gain.to_numpy()), initial=1.0) for gain in gains.va
 figure, axes = sweeps.panels(
     len(gains), height=2.5, xlabel="textual rounds", ylabel="visual rounds"
 )
-shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
 for ax, (name, gain) in zip(axes, gains.items(), strict=True):
     said = {"xlabel": ax.get_xlabel(), "ylabel": ax.get_ylabel(), "title": name}
-    sns.heatmap(gain, ax=ax, cmap=shades, vmin=-reach, vmax=reach, cbar=False, rasterized=True)
+    sns.heatmap(
+        gain, ax=ax, cmap=LOSS_TO_GAIN, vmin=-reach, vmax=reach, cbar=False, rasterized=True
+    )
     ax.set(**said)
     ax.tick_params(axis="x", labelsize=8, rotation=90)
     ax.tick_params(axis="y", labelsize=8, rotation=0)
@@ -227,21 +227,13 @@ tables.plain(against, name="against", caption="Combinations against the base, te
 # last line is their interaction: what both do together beyond the sum of what each side does alone.
 
 # %%
-BOTH = ["all textual", "all visual", components.INTERACTION]
+BOTH = [*components.SIDES, components.INTERACTION]
 
 
 @cache
 def values_of(training):
-    """By round and for each side, what it adds on every row; and what both sides do together."""
-    found = components.outcomes(training, **settings)
-    values, none = components.contributions(found), 0 * found[()]
-    together = values.pop(components.INTERACTION)
-    sides = components.sides(list(values))
-    return values | {
-        **{name: sum((values[one] for one in side), none)
-           for name, side in zip(BOTH, sides, strict=False)},
-        components.INTERACTION: together,
-    }  # fmt: skip
+    """By round and side, what it adds on every row; and what both sides do together."""
+    return components.contributions(components.outcomes(training, **settings))
 
 
 def added():
@@ -293,7 +285,7 @@ for table in ledger.tables(of_each):
 # in {doc}`table02_drbench`, by subset and question type. The band is the interval of Overall. One
 # round is right on no row of B by definition (the paper's Qwen2-VL, which was sampled, on some).
 
-# %%
+# %% tags=["hide-input"]
 styles = {"MCQ": ("#0072b2", "o"), "Others": ("#dd6b20", "s"), "Overall": (INK, "D")}
 shape, size = (len(subjects), 3), (figures.WIDTH, 0.6 + 1.9 * len(subjects))
 figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True, sharey=True)
@@ -303,11 +295,9 @@ for ax, (model, subset) in zip(axes.flat, product(subjects, ("B", "S", "BS")), s
     levels = accuracy_table(found, model.records.frame, sets[model.shown][[subset]])
     printed = drbench_tables.paper_accuracy(model.label)
     for kind, (shade, mark) in styles.items():
-        part = levels[levels["question_type"] == kind]
-        ax.plot([1, 3, 5, 7], part["value"], f"{mark}-", color=shade, ms=4, label=kind)
-        if kind == "Overall":
-            ends = part["low"].astype(float), part["high"].astype(float)
-            ax.fill_between([1, 3, 5, 7], *ends, color=shade, alpha=0.25, lw=0)
+        part = levels[levels["question_type"] == kind].rename(columns={"value": "estimate"})
+        part = part.set_index(pd.Index([1, 3, 5, 7])).astype({"low": float, "high": float})
+        frame.curve(ax, part, shade, kind, "-", band=kind == "Overall")
         if printed:
             theirs = [printed[name, subset, kind] for name in names]
             ax.plot([1, 3, 5, 7], theirs, f"{mark}--", color=shade, mfc="white", ms=4, lw=1,
@@ -369,8 +359,9 @@ replace(part, name="rows-longest", caption=f"{part.caption}: the part with all f
 # rewrites and goes from no dummy to seven; *rewrites alone* keeps its two dummies. They meet at
 # SCI₅. Two more climb as *both* does under another rule: the constraint drops a token whose TC lies
 # more than $\tau_1 \ln(1/\beta)$ below the best, so with $\tau_1$ it loosens. *Margin kept* holds
-# that margin at SCI₅'s and lets $\tau_1$ grow in the score; *τ1 kept* holds both.
-# {ref}`The constraint's section <table06_plausibility>` has the paper's steps under both.
+# that margin at SCI₅'s and lets $\tau_1$ grow in the score; *τ1 kept* holds both, and with them
+# the weight of VC against TC. Nothing is chosen: all follow from the presets. The first table has
+# the paper's own steps under both, on all test rows of BS.
 #
 # Cost is in tokens through the language model, counted by the engine's own plan with the rounds in
 # two phases, in multiples of the base. A rewrite costs its own few tokens, a noisy dummy a picture
@@ -378,69 +369,93 @@ replace(part, name="rows-longest", caption=f"{part.caption}: the part with all f
 # with bars between quartiles ({doc}`table07_cost`).
 
 # %%
+REGIMES = {"own margins": {}, "one margin": {"raw_margin": SCI5.margin},
+           "one τ1": {"tau1": SCI5.tau1}}  # fmt: skip
+pairs = (("SCI5", "SCI3"), ("SCI7", "SCI5"), ("SCI7", "SCI3"))
+tuned = [sweeps.part(model, quantifier, split_by, "validation") for model in subjects]
+kept = {
+    part: frame.table(
+        pd.concat([frame.measured(steps(models, pairs, ["BS"], part, **change)).assign(regime=name)
+                   for name, change in REGIMES.items()]),
+        ("regime", "step"), ("model",), name=f"kept-{part}",
+        show=("paper", "here", "n") if part == "test" else ("here",),
+        caption=f"The paper's steps with the margin or τ1 kept, BS of {part} rows, points",
+    ) for part, models in (("test", subjects), ("validation", tuned))
+}  # fmt: skip
+kept["test"]
+
+# %%
 LADDERS = {
-    "both": (lambda count: sci(count, count), {}),
-    "dummies alone": (lambda count: sci(count, 2), {}),
-    "rewrites alone": (lambda count: sci(2, count), {}),
-    "margin kept": (lambda count: sci(count, count), {"raw_margin": SCI5.margin}),
-    "τ1 kept": (lambda count: sci(count, count), {"tau1": SCI5.tau1}),
+    "both": (lambda count: sci(count, count), {}, "#dd6b20", "o-"),
+    "dummies alone": (lambda count: sci(count, 2), {}, "#6b21a8", "o--"),
+    "rewrites alone": (lambda count: sci(2, count), {}, "#3b82f6", "o:"),
+    "margin kept": (lambda count: sci(count, count), REGIMES["one margin"], "#0f766e", "o--"),
+    "τ1 kept": (lambda count: sci(count, count), REGIMES["one τ1"], INK, "o:"),
 }
 
 
 def ladder(model, kind):
     """The methods of a ladder by their number of rounds, as far as these are recorded."""
-    rung, change = LADDERS[kind]
+    rung, change, *_ = LADDERS[kind]
     made = [replace(rung(count), **settings, **change) for count in range(8)]
     return {len(m.rounds): m for m in made if set(m.rounds) <= set(model.records.rounds)}
 
 
-climbs, apart = {}, {}
-for model, kind in product(longest, LADDERS):
-    rungs, rows = ladder(model, kind), model.sets(quantifier, split_by)["BS"].to_numpy()
-    climbs[model.shown, kind] = {
-        count: model.share(model.right(m), rows) for count, m in rungs.items()
-    }
-    for more, fewer in ((5, min(rungs)), (max(rungs), 5)) if kind.endswith("alone") else ():
-        gap = model.difference(model.right(rungs[more]) - model.right(rungs[fewer]), rows)
-        line = f"{kind}, {more} − {fewer} rounds"
-        apart.setdefault(model.shown, {})[line] = tables.shown(gap)
-costs = {kind: {len(m.rounds): cost.ratio(m, image_tokens) for m in map(rung, range(8))}
-         for kind, (rung, _) in LADDERS.items()}  # fmt: skip
+def on_bs(training):
+    return training.sets(quantifier, split_by)["BS"]
+
+
+def climb():
+    """Accuracy on BS and cost of every rung, a line a model, ladder and number of rounds."""
+    for model, kind in product(longest, LADDERS):
+        for count, method in ladder(model, kind).items():
+            cost = ratio(method, image_tokens)
+            yield frame.line(
+                model, lambda training, method=method: training.right(method), on_bs,
+                span=(0.0, 1.0), ladder=kind, rounds=count, count=str(count), cost=cost,
+                rung=f"{count} rounds: {cost:.2f} × base",
+            )  # fmt: skip
+
+
+def one_kind():
+    """What rounds of one kind change up to five rounds and beyond, a line a model and step."""
+    for model, kind in product(longest, ("dummies alone", "rewrites alone")):
+        rungs = ladder(model, kind)
+        for more, fewer in ((5, min(rungs)), (max(rungs), 5)):
+            pair = rungs[more], rungs[fewer]
+            yield frame.line(
+                model,
+                lambda training, pair=pair: np.subtract(*map(training.right, pair)),
+                on_bs,
+                step=f"{kind}, {more} − {fewer} rounds",
+            )
+
+
+climbs, apart = frame.measured(climb()), frame.measured(one_kind())
 twins = timing.on_pocket_data(timing.load_results(RESULTS)["CPU"])
 twins = twins[twins["method"].str.fullmatch(r"SCI\d+")]
 
 # %%
-COLOURS = ["#dd6b20", "#6b21a8", "#3b82f6", "#0f766e", INK]
-LOOKS = dict(zip(LADDERS, zip(COLOURS, ("-", "--", ":", "--", ":"), strict=True), strict=True))
-
-
-def climb(ax, model, kinds, places):
-    """Accuracy on BS along some ladders, over places by number of rounds."""
-    for kind in kinds:
-        (shade, style), part = LOOKS[kind], climbs[model.shown, kind]
-        middle, low, high = np.transpose([level.times(100)[:3] for level in part.values()])
-        over = [places[kind][count] for count in part]
-        ax.plot(over, middle, f"o{style}", color=shade, ms=4, label=kind)
-        if kind == "both":
-            ax.fill_between(over, low, high, color=shade, alpha=0.25, lw=0)
-
-
-# %% tags=["hide-input"]
 figure, axes = plt.subplots(
     2, len(longest), figsize=(figures.WIDTH, 5.6), squeeze=False, sharex="row", sharey="col"
 )
-counts = {kind: {rounds: rounds for rounds in range(16)} for kind in LADDERS}
-for (over, kept), model in zip(axes.T, longest, strict=True):
-    climb(over, model, ("both", "dummies alone", "rewrites alone"), costs)
-    climb(kept, model, ("both", "margin kept", "τ1 kept"), counts)
+for (over, by_count), model in zip(axes.T, longest, strict=True):
+    rungs = climbs[climbs["model"] == model.shown].set_index("ladder")
+    for ax, place, kinds in ((over, "cost", ("both", "dummies alone", "rewrites alone")),
+                             (by_count, "rounds", ("both", "margin kept", "τ1 kept"))):  # fmt: skip
+        for kind in kinds:
+            *_, shade, style = LADDERS[kind]
+            part = rungs.loc[[kind]].set_index(place)
+            frame.curve(ax, part, shade, kind, style, band=kind == "both")
+    both = rungs.loc[["both"]].set_index("rounds")
     for _, line in twins[twins["model"] == model.name].iterrows():
-        height = 100 * climbs[model.shown, "both"][int(line["method"][3:])].estimate
+        height = both["estimate"][int(line["method"][3:])]
         over.hlines(height, line["ratio_q1"], line["ratio_q3"], color=INK, linewidth=2)
         over.plot(line["ratio_median"], height, "s", mfc="white", mec=INK, ms=6, zorder=5,
                   label="both, time on the twins")  # fmt: skip
-    over.set_title(f"{model.shown}, n = {climbs[model.shown, 'both'][1].n:,}", fontsize=10)
+    over.set_title(f"{model.shown}, n = {both['n'].max():,}", fontsize=10)
     over.set_xlabel("cost, multiples of the base")
-    kept.set(xlabel="rounds", xticks=range(1, 16, 2))
+    by_count.set(xlabel="rounds", xticks=range(1, 16, 2))
 for ax in axes[:, 0]:
     ax.set_ylabel("accuracy on BS, %")
 legend_below(figure, ncols=3, fontsize=9)
@@ -454,12 +469,10 @@ figures.show(
 )
 
 # %%
-prices = {"tokens × base": pd.Series(costs["both"]).map(tables.number)}
-for model in longest:
-    prices[f"{model.shown}, %"] = pd.Series(climbs[model.shown, "both"]).map(tables.shown)
-prices = pd.DataFrame(prices, dtype=object).fillna(tables.MISSING).set_axis(list(sizes))
-caption = f"Accuracy on BS of the part with fifteen rounds; {image_tokens} image tokens"
-tables.Table("prices", prices, caption)
+frame.table(
+    climbs[climbs["ladder"] == "both"], ("rung",), ("model",), name="prices", show=("here",),
+    caption=f"Accuracy on BS of the part with fifteen rounds, %; {image_tokens} image tokens",
+)  # fmt: skip
 
 # %% tags=["hide-input"]
 for model in longest:
@@ -538,15 +551,16 @@ for model, subset, name in product(
         "rows": change.n, "right before": int((rows & (base == 1)).sum()),
         "lost": change.right_to_wrong, "won": change.wrong_to_right,
     }  # fmt: skip
-level = {key: {count: tables.shown(one) for count, one in part.items()}
-         for key, part in climbs.items()}  # fmt: skip
 further = [
     *(tables.plain(grid, name=f"BS of {name}, %", decimals=1, caption="")
       for name, grid in grids.items()),
     frame.table(rounds, ("round", "subset"), ("model",), name="added, points", caption="",
                 show=("here",)),
-    tables.plain(pd.DataFrame(level).T.fillna(""), name="by rounds on BS, %", caption=""),
-    tables.plain(pd.DataFrame(apart), name="one kind at a time, points", caption=""),
+    frame.table(climbs[climbs["ladder"] != "both"], ("ladder", "count"), ("model",),
+                name="by rounds on BS, %", caption="", show=("here",)),
+    frame.table(apart, ("step",), ("model",), name="one kind at a time, points", caption="",
+                show=("here",)),
+    kept["validation"],
     tables.plain(pd.DataFrame(turned).T, name="lost and won", caption=""),
 ]  # fmt: skip
 tables.download("rounds", further)

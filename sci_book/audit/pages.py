@@ -1,5 +1,6 @@
 """Findings on a page: the papers' tables redrawn, ledgers, tallies and sentences."""
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -12,7 +13,8 @@ from sci_book.audit.findings import (
     Audit,
     Finding,
 )
-from sci_book.papers.shared.tables import MISSING, Table
+from sci_book.papers.shared.tables import MISSING, Ends, Table
+from sci_book.results.statistics import key_of
 
 SIGNS = "†‡§¶‖#"  # of the checks that a table's cells fail, in the order of reading
 _NO_FIELDS = ("table", "unit", "value")  # columns that tell no two cells apart
@@ -105,9 +107,18 @@ def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table
     """Findings as a table: inconsistent ones first, then those that cannot be told."""
     order = (INCONSISTENT, UNTOLD, CONSISTENT)
     rows = sorted(findings, key=lambda about: order.index(findings[about].verdict))
-    lines = [findings[about]._asdict() for about in rows]
-    frame = pd.DataFrame(lines, index=rows, columns=["place", "printed", "follows", "verdict"])
+    columns = ["place", "printed", "follows", "verdict"]
+    cells = [
+        [_keyed(text, name, about, at) for text, at in zip(findings[about], columns, strict=False)]
+        for about in rows
+    ]
+    frame = pd.DataFrame(cells, index=rows, columns=columns, dtype=object)  # str drops the keys
     return Table(f"prose-{name}", frame, caption)  # a prefix that the style sheet knows
+
+
+def _keyed(text: str, *what: str) -> str:
+    """An interval's text with the key of its number: what is printed, or what follows."""
+    return Ends(text, key_of(*what)) if re.search(r"\[[^,\]]+, [^,\]]+\]", text) else text
 
 
 def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:

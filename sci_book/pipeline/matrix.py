@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from sci_book.files import json_text, read_yaml
 from sci_book.methods import COMPARED, exported_methods
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.sci.chapters.cost import ratio
 from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
+from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
@@ -195,7 +195,7 @@ def sources(models: Names, records: str | Path) -> list[Path]:
 
 
 def costs() -> dict[str, float]:
-    """Tokens through the language model by method, in multiples of the base: `cost.ratio`."""
+    """Tokens through the language model by method, in multiples of the base: `overhead.ratio`."""
     return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in COMPARED}
 
 

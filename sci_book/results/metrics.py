@@ -19,7 +19,7 @@ from sci_book.results.statistics import Interval, share
 
 KINDS = ("MCQ", "Others", "Overall")
 NULLS = ("runner-up", "uniform other")
-_SHOWN = Interval._fields[:5]
+_SHOWN = (*Interval._fields[:5], "key")
 
 
 class Share(NamedTuple):
@@ -56,7 +56,7 @@ def accuracy_table(
 ) -> pd.DataFrame:
     """Accuracy of every method on every subset and question type, in long form.
 
-    Columns `method, subset, question_type, metric, value, low, high, n, clusters`, value and
+    Columns `method, subset, question_type, metric, value, low, high, n, clusters, key`, value and
     interval in percent, empty where n = 0; the interval is over question groups, and empty too
     where all rows are alike.
 
@@ -76,7 +76,7 @@ def accuracy_table(
                 interval = share(outcome[mask], group[mask])
                 if interval.error == 0:  # as the base on B, which is wrong there by definition
                     interval = interval._replace(low=np.nan, high=np.nan)
-                shown = interval.times(100)[: len(_SHOWN)]
+                shown = (*interval.times(100)[:5], interval.key)
                 lines.append((method, subset, name, "accuracy", *shown))
     columns = ("method", "subset", "question_type", "metric", *_SHOWN)
     return pd.DataFrame(lines, columns=columns).rename(columns={"estimate": "value"})

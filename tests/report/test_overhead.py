@@ -5,8 +5,17 @@ import itertools
 import pytest
 import torch
 
-from sci_book.papers.sci.overhead import LAYOUT, CountingModel, MadeUpQuestions, counted, strategies
-from sci_core import BASE, SCI3, SCI5, SCI7, PrefixCache, sci
+from sci_book.papers.sci.overhead import (
+    LAYOUT,
+    CountingModel,
+    MadeUpQuestions,
+    counted,
+    ratio,
+    strategies,
+    work,
+)
+from sci_book.resources import ROOT
+from sci_core import BASE, SCI3, SCI5, SCI5_LITE, SCI7, PrefixCache, sci
 from sci_core.families.processors import Picture
 
 TEXT = LAYOUT["question"] + LAYOUT["instruction"]
@@ -104,3 +113,25 @@ def test_more_rounds_never_cost_less():
     for visual in range(4):
         rows = [counts(sci(visual, n), "two_phase", "warm")["token_rows"] for n in range(4)]
         assert [b - a for a, b in itertools.pairwise(rows)] == [LAYOUT["rewrite"]] * 3
+
+
+def test_a_ratio_is_the_rounds_own_tokens_added_up():
+    """415 of the original and of each noise, 35 a rewording, 80 behind a black that is kept."""
+    assert work(SCI7, 320)["token_rows"] == 415 + 3 * 35 + 80 + 2 * 415
+    assert ratio(SCI7, 320) == pytest.approx(1430 / 415)
+    assert ratio(SCI3, 320) == pytest.approx(530 / 415)
+
+
+def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():
+    first = [ratio(method, 1280, cache="cold") for method in (SCI3, SCI5, SCI7)]
+    assert first == pytest.approx([1 + (35 + 1375) * pairs / 1375 for pairs in (1, 2, 3)])
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    says = {
+        "warm": "the base's tokens once the black picture is kept",
+        "cold": "for the first question of each picture shape",
+    }
+    for cache, words in says.items():
+        one, two, three = (f"{ratio(m, 1280, cache=cache):.2f}" for m in (SCI3, SCI5, SCI7))
+        assert f"{one}, {two} and {three} times {words}" in readme
+    later, first = (f"{ratio(SCI5_LITE, 1280, cache=cache):.2f}" for cache in says)
+    assert f"{later} times the base's tokens, and {first} times for the first question" in readme

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci import rules
-from sci_book.papers.sci.chapters import cost, own_rules
+from sci_book.papers.sci import overhead, rules
+from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.sci.chapters.own_rules import PageModel
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.extended import CHEAPER, extended
@@ -105,13 +105,14 @@ def test_what_a_cheap_method_may_cost_is_registered(frame, monkeypatch):
 
 def test_smaller_noise_has_fewer_tokens_and_a_further_question_about_a_picture_none_of_it():
     small, lite = CHEAPER_METHODS[1:]
-    assert cost.ratio(lite, 1280) <= own_rules.load_predictions()["cost_at_most"]
+    assert overhead.ratio(lite, 1280) <= own_rules.load_predictions()["cost_at_most"]
     for cache in ("cold", "warm"):  # cold, black is read too, and nothing is padded to it
-        dear = [cost.ratio(method, 1280, cache=cache) for method in (lite, small, SCI5)]
+        dear = [overhead.ratio(method, 1280, cache=cache) for method in (lite, small, SCI5)]
         assert dear == sorted(dear) and dear[0] < dear[1] < dear[2]
     # Rounds of 15 + 1280 + 80 tokens and their like; black's prefix is kept, V1 and V2 are packed.
-    assert cost.work(lite, 1280, "two_phase", "warm")["token_rows"] == 1375 + 70 + 80 + 175
-    assert cost.again(lite, 1280) == cost.again(SCI5, 1280) == pytest.approx((80 + 70 + 160) / 1375)
+    assert overhead.work(lite, 1280)["token_rows"] == 1375 + 70 + 80 + 175
+    assert overhead.again(lite, 1280) == overhead.again(SCI5, 1280)
+    assert overhead.again(lite, 1280) == pytest.approx((80 + 70 + 160) / 1375)
 
 
 @pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-llavanext"])

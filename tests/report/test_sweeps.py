@@ -33,7 +33,7 @@ def test_a_decoded_method_is_known_by_its_fields(subject):
     assert subject.records.policy_of(BASE) == "original"
     assert subject.records.policy_of(replace(SCI5, tau2=0.3)) is None
     found = sweeps.outcome(subject, named)
-    assert (found.least == found.most).all() and (found.settled == subject.records.ok).all()
+    assert (found.least == found.most).all() and (found.resolved == subject.records.ok).all()
     assert (found.least == subject.records.correct("SCI5")).all()
 
 
@@ -43,21 +43,21 @@ def test_a_replayed_method_agrees_with_the_decoded_one(subject, method):
     same = replace(method, raw_margin=-method.tau1 * np.log(method.beta).item())
     replayed, decoded = sweeps.outcome(subject, same), sweeps.outcome(subject, method)
     assert subject.records.policy_of(same) is None
-    assert (replayed.least == decoded.least).all() and (replayed.settled == decoded.settled).all()
+    assert (replayed.least == decoded.least).all() and (replayed.resolved == decoded.resolved).all()
 
 
 def test_open_rows_count_as_wrong_or_as_what_they_may_be(subject):
     loose = sweeps.outcome(subject, replace(SCI5, beta=0.0, tau2=0.01))
     records = subject.records
-    assert not loose.settled[records.ok].all()
+    assert not loose.resolved[records.ok].all()
     assert (loose.least <= loose.most).all() and not loose.most[~records.ok].any()
-    assert not loose.least[~loose.settled].any()
+    assert not loose.least[~loose.resolved].any()
     short = (records.frame["question_type"] == "short").to_numpy()
-    assert loose.most[short & ~loose.settled & records.ok].all()
-    rows, few = records.ok, records.ok & loose.settled
-    share = 1 - loose.settled[rows].mean()
+    assert loose.most[short & ~loose.resolved & records.ok].all()
+    rows, few = records.ok, records.ok & loose.resolved
+    share = 1 - loose.resolved[rows].mean()
     assert loose.unsettled(rows) == pytest.approx(share) and loose.unsettled(few) == 0
-    assert loose.enough(few) and (loose.as_shown(few)[few] == loose.least[few]).all()
+    assert loose.enough(few) and (loose.read_or_most(few)[few] == loose.least[few]).all()
     assert (loose.least <= loose.read).all() and (loose.read <= loose.most).all()
     assert loose.enough(rows) == (share <= sweeps.UNSETTLED)
     assert loose.unsettled(rows & ~rows) == 0.0
@@ -68,12 +68,12 @@ def test_an_interval_spans_what_open_rows_may_be(subject):
     rows = np.flatnonzero(subject.records.ok)
     right = np.zeros(len(subject.records.ok), dtype=bool)
     right[rows[::2]] = True
-    ahead, maybe, settled = right.copy(), right.copy(), np.ones(len(right), dtype=bool)
+    ahead, maybe, resolved = right.copy(), right.copy(), np.ones(len(right), dtype=bool)
     ahead[rows[1:41:2]] = True
-    maybe[rows[1:9:2]], settled[rows[1:9:2]] = True, False
-    open_ones = sweeps.Outcome(right, right, maybe, settled)
-    closed = sweeps.Outcome(right, right, right, settled | True)
-    won = sweeps.Outcome(ahead, ahead, ahead, settled | True)
+    maybe[rows[1:9:2]], resolved[rows[1:9:2]] = True, False
+    open_ones = sweeps.Outcome(right, right, maybe, resolved)
+    closed = sweeps.Outcome(right, right, right, resolved | True)
+    won = sweeps.Outcome(ahead, ahead, ahead, resolved | True)
     ok, groups = subject.records.ok, subject.groups
     tight = sweeps.bounded(won, closed, ok, groups)
     wide = sweeps.bounded(won, open_ones, ok, groups)
@@ -91,7 +91,7 @@ def test_the_books_validation_records_settle_most_of_the_grid():
         for method in (replace(SCI5, tau1=1.0, tau2=0.5), replace(SCI5, beta=0.1), SCI7):
             assert sweeps.outcome(tuned, method).unsettled(everything) < 0.08
         loose = replace(SCI5, beta=0.0)
-        assert tuned.records.policy_of(loose) and sweeps.outcome(tuned, loose).settled.all()
+        assert tuned.records.policy_of(loose) and sweeps.outcome(tuned, loose).resolved.all()
 
 
 def test_a_part_of_a_subject_keeps_its_rows_and_its_outcomes(subject):
@@ -101,4 +101,4 @@ def test_a_part_of_a_subject_keeps_its_rows_and_its_outcomes(subject):
     assert part.sets("any", "rows", "validation")["BS"].all()
     method = replace(SCI5, tau2=0.4)
     whole, cut = sweeps.outcome(subject, method), sweeps.outcome(part, method)
-    assert (whole.least[rows] == cut.least).all() and (whole.settled[rows] == cut.settled).all()
+    assert (whole.least[rows] == cut.least).all() and (whole.resolved[rows] == cut.resolved).all()

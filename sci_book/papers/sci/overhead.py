@@ -27,7 +27,7 @@ from sci_core.engine.rounds import Rounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
 from sci_core.families.processors import Picture
-from sci_core.methods import Method
+from sci_core.methods import BASE, Method
 
 LAYOUT = {"before": 15, "question": 60, "instruction": 20, "rewrite": 35}
 """Tokens before the picture, of the question, of its instruction, of a rewritten instruction."""
@@ -237,3 +237,48 @@ class CountingModel(VisionLanguageModel):
         from sci_core.families.cache import RoomyCache, RoomyLayer
 
         return RoomyCache.of(prefixes, room) if prefixes else RoomyCache(layers=[RoomyLayer()])
+
+
+def made_up(image_tokens: int) -> tuple[CountingModel, MadeUpQuestions]:
+    """A model that counts, and questions of the fixed layout with pictures of so many tokens."""
+    model = CountingModel()
+
+    def of(tokens: int) -> Picture:
+        # Four patches a token, as where two by two of them are merged.
+        return Picture({"image_grid_thw": torch.tensor([[1, 4, tokens]])}, tokens)
+
+    smaller = {"smallnoise": of(image_tokens // 4), "tinynoise": of(image_tokens // 16)}
+    return model, MadeUpQuestions(model, of(image_tokens), smaller)
+
+
+def work(
+    method: Method, image_tokens: int, strategy: str = "two_phase", cache: str = "warm"
+) -> dict[str, int]:
+    """Tokens, pictures, calls and head rows of a question, the store filled by one before it."""
+    model, questions = made_up(image_tokens)
+    store = PrefixCache(constants_only=True)
+    for _ in range(2):
+        batch = questions.batch(method, 1)
+        with counted(model) as counts:
+            strategies(model, batch, store)[strategy, cache]()
+    return dict(counts)
+
+
+def ratio(
+    method: Method, image_tokens: int, strategy: str = "two_phase", cache: str = "warm"
+) -> float:
+    """Tokens through the language model, in multiples of the base."""
+    base = work(BASE, image_tokens)["token_rows"]
+    return work(method, image_tokens, strategy, cache)["token_rows"] / base
+
+
+def again(method: Method, image_tokens: int) -> float:
+    """Tokens of a further question about a kept picture, to the base's first on it."""
+    model, questions = made_up(image_tokens)
+    store = PrefixCache()
+    first, second = questions.batch(method, 2)
+    begin_rounds(model, [first], prefixes=store)
+    with counted(model) as counts:
+        second = replace(second, original=first.original, dummies=first.dummies)
+        begin_rounds(model, [second], prefixes=store)
+    return counts["token_rows"] / work(BASE, image_tokens)["token_rows"]

@@ -2,9 +2,9 @@
 
     python -m sci_book.papers.sci.plan_million > book/million_questions.md
 
-Nothing here is measured at that size. Tokens are the engine's own count (`cost.work`), bytes those
-of frozen records; hours follow from an assumed use of the hardware. `page` fills all numbers into
-the template `data_manifests/million_questions.md`; a test compares the two.
+Nothing here is measured at that size. Tokens are the engine's own count (`overhead.work`), bytes
+those of frozen records; hours follow from an assumed use of the hardware. `page` fills all numbers
+into the template `data_manifests/million_questions.md`; a test compares the two.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,7 @@ import pandas as pd
 
 from sci_book.data.datasets import read_manifest
 from sci_book.papers.sci import picture_costs
-from sci_book.papers.sci.chapters import cost
-from sci_book.papers.sci.overhead import LAYOUT
+from sci_book.papers.sci.overhead import LAYOUT, work
 from sci_book.resources import FROZEN_RECORDS, MANIFESTS
 from sci_book.results.drbench import VALIDATION_EVERY
 from sci_book.results.records import read_records, to_bytes
@@ -91,7 +90,7 @@ def work_table(method: Method, given: Assumptions) -> pd.DataFrame:
     """
     lines = {}
     for candidate in (BASE, method):
-        counts = cost.work(candidate, given.image_tokens, "two_phase", "warm")
+        counts = work(candidate, given.image_tokens)
         patches = given.image_tokens * given.patches_a_token
         attention = 4 * patches**2 * given.vision_width * given.vision_layers
         picture = 2 * patches * given.vision_parameters + attention
@@ -149,7 +148,7 @@ def limits_table(
 
 def question_bytes(given: Assumptions) -> int:
     """Of the keys, values and logits of one question under SCI7, as `preflight.cache_bytes`."""
-    tokens = cost.work(SCI7, given.image_tokens, "two_phase", "warm")["token_rows"]
+    tokens = work(SCI7, given.image_tokens)["token_rows"]
     steps = (1 + given.new_tokens) * given.token_bytes + 4 * given.vocabulary
     return int(tokens * given.token_bytes + len(SCI7.rounds) * steps)
 
@@ -213,8 +212,8 @@ def _markdown(frame: pd.DataFrame, head: str) -> str:
 
 def page(given: Assumptions) -> str:
     """The page of the book: inputs, arithmetic, and where such a run breaks first."""
-    work, bytes_a_row = work_table(SCI7, given), record_bytes(FROZEN)
-    base, method = work.loc["base"], work.loc["SCI7"]
+    table, bytes_a_row = work_table(SCI7, given), record_bytes(FROZEN)
+    base, method = table.loc["base"], table.loc["SCI7"]
     limits = limits_table(given, bytes_a_row, method["hours"])
     asked = limits["asked"].map(_short)
     rate = limits["asked"]["pictures prepared"] / given.gpus  # of one worker
@@ -227,7 +226,7 @@ def page(given: Assumptions) -> str:
             f"| {name} | {asked[name]} {unit} |" for name, unit in limits["unit"].items()
         ),
         lines="\n".join(
-            f"| {name} | {_short(base[name])} | {_short(method[name])} |" for name in work
+            f"| {name} | {_short(base[name])} | {_short(method[name])} |" for name in table
         ),
         job=_markdown(job, "the paper’s rows under SCI₇"),
         job_hours=job["one GPU"]["hours"],

@@ -19,6 +19,7 @@ import numpy as np
 import seaborn as sns
 from IPython.display import HTML, display
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -41,6 +42,9 @@ SUBSET_COLOURS = {
     "outside BS": "#e5e7eb",
 }
 METHOD_COLOURS = {name: row.colour for name, row in methods.METHODS.items()}
+LOSS_TO_GAIN = LinearSegmentedColormap.from_list(
+    "loss to gain", [METHOD_COLOURS["VCD"], "#ffffff", METHOD_COLOURS["SCI5"]]
+)
 
 
 def use_style() -> None:

@@ -188,26 +188,37 @@ def dots(
     Args:
         panels: the keys that panels down and panels across stand for.
         lines: the key that names a line of a panel.
-        coloured: the key that has the colour, a method or subset; by default the lines'.
+        coloured: the key that has the colour, a method, round or subset; by default the lines'.
     """
     if not len(tidy):
         return figure_panels([], 1.5)[0]
     down, across = (list(dict.fromkeys(tidy[key])) for key in panels)
     names = list(dict.fromkeys(tidy[lines]))
     figure, axes = plt.subplots(
-        len(down), len(across), figsize=(WIDTH, 0.5 + (0.5 + 0.25 * len(names)) * len(down)),
-        squeeze=False, sharex="col", sharey=True,
+        len(down), len(across), squeeze=False, sharex="col", sharey=True,
+        figsize=(WIDTH, 0.6 + max(1.4, 0.5 + 0.25 * len(names)) * len(down)),
     )  # fmt: skip
     for (i, one), (j, other) in product(enumerate(down), enumerate(across)):
         part = tidy[(tidy[panels[0]] == one) & (tidy[panels[1]] == other)].set_index(lines)
-        shades = [colour(other if coloured == panels[1] else name) for name in names]
+        of_panel = {panels[0]: one, panels[1]: other}
+        shades = [colour(of_panel.get(coloured, name)) for name in names]
         _panel(axes[i, j], part.reindex(names), shades)
-        axes[i, j].set_title(f"{other}, n = {part['n'].max():,.0f}", fontsize=10)
+        n = f", n = {part['n'].max():,.0f}" if part["n"].nunique() < 2 else ""
+        axes[i, j].set_title(f"{other}{n}", fontsize=10)
         axes[i, 0].set_ylabel(one)
         axes[-1, j].set_xlabel(xlabel, fontsize=9)
-    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure, axes[0, :1])
     return figure
+
+
+def curve(
+    ax: Axes, along: pd.DataFrame, shade: str, label: str, style: str = "o-", band: bool = False
+) -> None:
+    """A line through estimates over the places that index them, with a band of their intervals."""
+    ax.plot(along.index, along["estimate"], style, color=shade, ms=4, lw=1.5, label=label)
+    if band:
+        ax.fill_between(along.index, along["low"], along["high"], color=shade, alpha=0.22, lw=0)
 
 
 def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:

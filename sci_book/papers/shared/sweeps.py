@@ -19,7 +19,7 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
-from sci_book.results.statistics import Interval, difference
+from sci_book.results.statistics import Interval, difference, key_of
 from sci_core.methods import Method
 
 AT_MOST = " (at most)"
@@ -31,28 +31,28 @@ class Outcome(NamedTuple):
 
     Attributes:
         read: whether a row is right, an open answer read off its first token.
-        least: whether a row is settled, and right.
+        least: whether a row is resolved, and right.
         most: `least`, and what an unsettled row may still be: right if the best kept token reads as
             the truth, and right for a short answer whose words were not recorded. So a token that
             no round ranks near its top counts as a wrong answer here.
-        settled: whether the row's answer follows from the records.
+        resolved: whether the row's answer follows from the records.
     """
 
     read: np.ndarray
     least: np.ndarray
     most: np.ndarray
-    settled: np.ndarray
+    resolved: np.ndarray
 
     def unsettled(self, rows: np.ndarray) -> float:
         """The share of unsettled rows among some (a mask); 0 of none."""
-        return float((~self.settled[rows]).mean()) if rows.any() else 0.0
+        return float((~self.resolved[rows]).mean()) if rows.any() else 0.0
 
     def enough(self, rows: np.ndarray) -> bool:
-        """Whether so many of these rows are settled that `read` may stand for the method."""
+        """Whether so many of these rows are resolved that `read` may stand for the method."""
         return self.unsettled(rows) <= UNSETTLED
 
-    def as_shown(self, rows: np.ndarray) -> np.ndarray:
-        """1 or 0 for every row: `read` if enough of `rows` are settled, or else `most`."""
+    def read_or_most(self, rows: np.ndarray) -> np.ndarray:
+        """1 or 0 for every row: `read` if enough of `rows` are resolved, or else `most`."""
         return (self.read if self.enough(rows) else self.most).astype(float)
 
 
@@ -71,11 +71,11 @@ def outcome(subject: Subject, method: Method) -> Outcome:
         return Outcome(right, right, right, records.ok)
     frame = subject.replay.answers(method)
     read = frame["answer"].to_numpy(dtype=object) == records.frame["truth"].to_numpy(dtype=object)
-    settled = (frame["known"] & frame["proven"]).to_numpy()
+    resolved = (frame["known"] & frame["proven"]).to_numpy()
     short = (records.frame["question_type"] == "short").to_numpy()
-    open_end = short & ~settled & records.ok
+    open_end = short & ~resolved & records.ok
     read = read & records.ok
-    return Outcome(read, read & settled, read | open_end, settled)
+    return Outcome(read, read & resolved, read | open_end, resolved)
 
 
 def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) -> Interval:
@@ -91,8 +91,9 @@ def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) 
             (one.most, other.least),
         )
     )
-    settled = (lowest.low, highest.high) == (read.low, read.high)
-    key = read.key if settled else ""  # a wider interval is not that of the number as read
+    resolved = (lowest.low, highest.high) == (read.low, read.high)
+    # A wider interval is not that of the number as read.
+    key = read.key if resolved else key_of("bounded", lowest.key, highest.key)
     return read._replace(low=lowest.low, high=highest.high, error=np.nan, key=key)
 
 
@@ -125,7 +126,10 @@ def beside_paper(
     caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
     table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
     total = cells.loc["Overall"].loc[rows]
-    table.frame["Overall", INTERVAL] = list(map(interval, total["low"], total["high"]))
+    ends = zip(total["low"], total["high"], total["key"], strict=True)
+    table.frame["Overall", INTERVAL] = pd.Series(
+        [interval(low, high, key=key) for low, high, key in ends], rows, dtype=object
+    )  # str would drop the keys
     return replace(table, frame=table.frame.rename(index=labels).rename_axis(index=None))
 
 

@@ -17,6 +17,7 @@ from sci_book.papers.shared.chapters import Subject
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
 
+SIDES = ("all textual", "all visual")
 INTERACTION = "textual × visual"
 
 Right = Mapping[Coalition, np.ndarray]  # by combination, the outcome of every row
@@ -51,7 +52,7 @@ def outcomes(subject: Subject, **constants: float) -> dict[Coalition, np.ndarray
 
 
 def contributions(right: Right) -> dict[str, np.ndarray]:
-    """By round, its Shapley value on every row; and what textual and visual rounds do together.
+    """By round, its Shapley value on every row; their sums by side; what both sides do together.
 
     The interaction is v(all) - v(textual) - v(visual) + v(none): below zero where one side does
     again what the other has done. `right` holds the outcomes of all subsets of some rounds, in the
@@ -61,7 +62,9 @@ def contributions(right: Right) -> dict[str, np.ndarray]:
     shares = weights(len(players)) @ np.stack(list(right.values()))
     textual, visual = sides(players)
     both = right[players] - right[textual] - right[visual] + right[()]
-    return {**dict(zip(players, shares, strict=True)), INTERACTION: both}
+    values = dict(zip(players, shares, strict=True))
+    sums = [sum((values[name] for name in side), 0 * both) for side in (textual, visual)]
+    return {**values, **dict(zip(SIDES, sums, strict=True)), INTERACTION: both}
 
 
 def sides(rounds: Sequence[str]) -> tuple[Coalition, Coalition]:

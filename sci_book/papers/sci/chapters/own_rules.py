@@ -15,7 +15,7 @@ import pandas as pd
 
 from sci_book.files import read_yaml
 from sci_book.papers.sci import rules
-from sci_book.papers.sci.chapters import cost
+from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared.chapters import Subject, finding, overall, row
 from sci_book.papers.shared.extended import CHEAPER, extended
 from sci_book.papers.shared.tables import frame_of, number
@@ -124,10 +124,10 @@ def claims(frame: pd.DataFrame) -> list[Claim]:
         word = overall(part["verdict"], part["p alone"])
         made.append(Claim(prediction["id"], prediction["means"], word, ends))
     tokens, most = registered["image_tokens"], registered["cost_at_most"]
-    ratio = cost.ratio(SCI5_LITE, tokens)
+    cost = ratio(SCI5_LITE, tokens)
     means = (
         f"SCI5-lite computes at most {most:g} times the base's tokens at {tokens:,} image tokens, "
         "black kept."
     )
-    word = "holds" if ratio <= most else "fails"
-    return [*made, Claim("lite-is-cheap", means, word, f"{number(ratio)} times, counted")]
+    word = "holds" if cost <= most else "fails"
+    return [*made, Claim("lite-is-cheap", means, word, f"{number(cost)} times, counted")]

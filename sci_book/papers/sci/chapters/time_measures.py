@@ -9,7 +9,7 @@ import pandas as pd
 
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence, Part, measured
-from sci_book.results.statistics import Interval
+from sci_book.results.statistics import Interval, key_of
 
 
 def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
@@ -24,7 +24,8 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
             first, second = (_quartiles(rows[name]) for name in strategies)
             what = f"{method}: {' − '.join(timing.way_names()[name] for name in strategies)}"
             ends = (one - two for one, two in zip(first, second[::-1], strict=True))
-            parts.append(_part(of, what, *ends))
+            key = key_of("less", *(rows[name].get("key") for name in strategies))
+            parts.append(_part(of, what, *ends, key=key))
     return parts
 
 
@@ -33,8 +34,8 @@ def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
     return row["ratio_q1"], row["ratio_median"], row["ratio_q3"]
 
 
-def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real) -> Part:
-    return measured(what, Interval(middle, low, high, of.runs, of.runs))
+def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real, key: str) -> Part:
+    return measured(what, Interval(middle, low, high, of.runs, of.runs, key=key))
 
 
 def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
@@ -55,7 +56,8 @@ def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
         pairs = zip(_quartiles(one), _quartiles(two.iloc[0])[::-1], strict=True)
         tokens, batch, new, method = where
         what = f"{method}, {tokens} image tokens, batch {batch}, {new} new"
-        parts.append(_part(of, what, *(first / second for first, second in pairs)))
+        key = key_of("share", one.get("key"), two.iloc[0].get("key"))
+        parts.append(_part(of, what, *(first / second for first, second in pairs), key=key))
     return parts
 
 
@@ -74,9 +76,9 @@ def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
             apart = [value / count - 1 for value in _quartiles(rows[name])]
             low, middle, high = map(abs, apart)
             least = 0.0 if apart[0] <= 0 <= apart[2] else min(low, high)
-            parts.append(
-                _part(of, f"{method}: {timing.way_names()[name]}", least, middle, max(low, high))
-            )
+            what = f"{method}: {timing.way_names()[name]}"
+            key = key_of("round", rows[name].get("key"))
+            parts.append(_part(of, what, least, middle, max(low, high), key=key))
     return parts
 
 
@@ -96,7 +98,7 @@ def _in_quartiles(of: Evidence, method: str, select: Callable, *settings: int) -
         return []
     rows = _own(of, select(of.measured, *settings))
     return [
-        _part(of, timing.setting(row), *_quartiles(row))
+        _part(of, timing.setting(row), *_quartiles(row), key=row.get("key", ""))
         for row in rows[rows["method"] == method].to_dict("records")
     ]
 
