@@ -101,7 +101,8 @@ def _over(trainings: Sequence, span: tuple[float, float]) -> tuple[Interval, lis
         return NO_DATA, []
     if len(trainings) >= FEWEST:
         return measure(trainings, ratio, span=span), []
-    others = [measure([other], ratio, span=span).estimate for other in trainings[1:]]
+    beside = [other for other in trainings[1:] if len(other[1])]
+    others = [measure([other], ratio, span=span).estimate for other in beside]
     return measure(trainings[:1], ratio, span=span), others
 
 

@@ -28,6 +28,11 @@ Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
 Frames = Mapping[str, pd.DataFrame]  # by model
 
 
+def of_kind(subject: Subject, kind: str) -> np.ndarray:
+    """Rows of a question type; all rows for "Overall"."""
+    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
+
+
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
     """Whether two columns of parsed answers differ, row by row; an unknown one is like no other."""
     return np.array([not same(*pair) for pair in zip(one, other, strict=True)], dtype=bool)
@@ -48,14 +53,9 @@ def paired(
     rows: np.ndarray,
     *,
     paper: float | None = None,
-    fit: bool | None = None,
 ) -> dict:
-    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`.
-
-    The claim can be judged if the model is `fit`; by default that is asked of the subject.
-    """
-    gap = subject.difference(gaps, rows)
-    return row(gap, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
+    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`."""
+    return row(subject.difference(gaps, rows), paper=paper, claim="greater", fit=subject.fit)
 
 
 def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
@@ -63,10 +63,9 @@ def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
     return printed.get(one, np.nan) - printed.get(other, np.nan)
 
 
-def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
-    """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
-    keys = [""] * len(lines) if prefix else keys_of(lines)
-    of_lines = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], keys, strict=True)
+def ends(lines: pd.DataFrame) -> list[str]:
+    """The intervals of a frame's lines as text, from its columns `low` and `high`."""
+    of_lines = zip(lines["low"], lines["high"], keys_of(lines), strict=True)
     return [interval(low, high, key=key) for low, high, key in of_lines]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from sci_book.papers.sci.chapters.shapes import Subjects
+from sci_book.papers.sci.chapters.shapes import Subjects, of_kind
 from sci_book.papers.shared.chapters import (
     SplitBy,
     Subject,
@@ -30,11 +30,6 @@ COUNTED = ("B", "S", "BS", "overlap")
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
 _COLOURS = {"B": "B only", "S": "S only", "overlap": "B and S"}
 _BS_COLOUR = "#374151"
-
-
-def of_kind(subject: Subject, kind: str) -> np.ndarray:
-    """Rows of a question type; all rows for "Overall"."""
-    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
 
 
 def sizes(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
