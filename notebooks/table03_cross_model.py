@@ -131,10 +131,8 @@ carried = frame.measured(
 )
 
 # %%
-figure = frame.dots(carried, ("kind", "built"), "answers", xlabel="SCI5 less base, points")
-figure.axes[0].set_ylim(len(subjects) - 0.5, -0.5)
 figures.show(
-    figure,
+    frame.dots(carried, ("kind", "built"), "answers", xlabel="SCI5 less base, points"),
     "What SCI5 gains on the BS that a model built (across), for each model that answers, here "
     "(full; grey: other trainings) and in the paper (open): to the left of the line it loses. On "
     "its own rows a model's gain is partly built in.",

@@ -108,7 +108,7 @@ BY_HAND = {
     "01_pocket_world", "ablation_variants", "audit_companions", "beta_and_tau", "cheaper",
     "cvqa_questions", "edge_errors", "edge_stress", "figs03_05_prompts",
     "oric_bench", "oric_construction", "oric_rft", "rounds",
-    "table01_fig01c_sizes", "table02_drbench", "table07_cost",
+      "table07_cost",
     "why_gains",
 }  # fmt: skip
 

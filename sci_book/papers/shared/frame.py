@@ -101,8 +101,7 @@ def _over(trainings: Sequence, span: tuple[float, float]) -> tuple[Interval, lis
         return NO_DATA, []
     if len(trainings) >= FEWEST:
         return measure(trainings, ratio, span=span), []
-    beside = [other for other in trainings[1:] if len(other[1])]
-    others = [measure([other], ratio, span=span).estimate for other in beside]
+    others = [measure([other], ratio, span=span).estimate for other in trainings[1:]]
     return measure(trainings[:1], ratio, span=span), others
 
 
@@ -128,7 +127,7 @@ def table(
             text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
             cells.setdefault((*across, head), {})[": ".join(down)] = text
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
-    if not columns:
+    if cells and not columns:
         wide.columns = list(show)
     return Table(name, wide, caption)
 
@@ -179,7 +178,7 @@ def dots(
         axes[i, j].set_title(f"{other}, n = {part['n'].max():,.0f}", fontsize=10)
         axes[i, 0].set_ylabel(one)
         axes[-1, j].set_xlabel(xlabel, fontsize=9)
-    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure, axes[0, :1])
     return figure
 
@@ -191,7 +190,7 @@ def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
     if "paper" in part:
         ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=6, label="paper")
     faint = [(dot, at) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
-             for dot in dots]  # fmt: skip
+             for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
         ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label="other trainings")
     ax.axvline(0, color=INK, linewidth=0.8)
