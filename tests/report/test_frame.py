@@ -107,9 +107,7 @@ ENDS = re.compile(r"\[(−?[\d.]+), (−?[\d.]+)\]")
 BY_HAND = {
     "01_pocket_world", "ablation_variants", "audit_companions", "beta_and_tau", "cheaper",
     "cvqa_questions", "edge_errors", "edge_stress", "figs03_05_prompts",
-    "oric_bench", "oric_construction", "oric_rft", "rounds",
-      "table07_cost",
-    "why_gains",
+    "oric_bench", "oric_construction", "oric_rft", "rounds", "table07_cost", "why_gains",
 }  # fmt: skip
 
 

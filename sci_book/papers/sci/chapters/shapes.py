@@ -17,7 +17,6 @@ from sci_book.results.records import Records
 from sci_book.results.statistics import Interval
 
 Subjects = Sequence[Subject]
-Frames = Mapping[str, pd.DataFrame]  # by model
 
 
 def of_kind(subject: Subject, kind: str) -> np.ndarray:
