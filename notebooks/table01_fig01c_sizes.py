@@ -236,6 +236,7 @@ def times(sums):
     return sums[0] * sums[3] / (sums[1] * sums[2])
 
 
+# %%
 lines, widths = pd.DataFrame(), pd.DataFrame(columns=["first alone", "both", "second alone"])
 if len(subjects) > 1:
     one, other = subjects[:2]
