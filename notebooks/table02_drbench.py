@@ -1,14 +1,13 @@
 # %% [markdown]
-# # Tables 2 and 9: methods on DRBench
+# # Tables 2 and 9: does SCI help more than what it builds on, where a model fails?
 #
 # **Claim.** On BS, the rows on which a model is biased (B) or sensitive (S), SCI5 is right more
 # often than VCD (visual contrastive decoding), for each model read.
 #
 # This is the paper's main result {cite:p}`tang2026sci`, asked in the book of small models on drawn
-# pictures: on the rows where a model is biased or sensitive, does Self-Critical Inference help more
-# than the contrastive decoding it builds on? Table 2 has the methods; Table 9 adds each
-# counterfactual input by itself. SCI is compared with VCD and not with the base, since BS was
-# chosen by the base's failures: to beat the base there proves little (see the traps below).
+# pictures. Table 2 has the methods; Table 9 adds each counterfactual input by itself. SCI is
+# compared with VCD and not with the base, since BS was chosen by the base's failures: to beat the
+# base there proves little (see the traps below).
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -22,15 +21,20 @@ tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the mor
 
 # %% tags=["hide-input"]
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
+import numpy as np
+import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book import accuracy_table
 from sci_book.methods import COMPARED
 from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.papers.sci.chapters.shapes import of_kind
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
+from sci_book.results.metrics import KINDS, NULLS, flips
+from sci_book.results.statistics import mcnemar, sign_flip_test
 from sci_core.methods import METHODS
 
 began = stamp.begin()
@@ -51,23 +55,42 @@ Markdown(ledger.conclusion(findings))
 
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
+HERE = (quantifier, split_by)
+constants = {"beta": beta, "tau2": tau2}
+methods = {name: replace(METHODS[name], **constants) for name in COMPARED}
+methods["M3ID, own clock"] = replace(METHODS["M3ID"], clock="generated", **constants)
 
 
-def less_base():
-    """Every method less the base, a line a model, subset and method."""
-    for model, subset, name in product(subjects, SUBSETS, COMPARED):
-        method = replace(METHODS[name], beta=beta, tau2=tau2)
-        yield frame.line(
-            model,
-            lambda training, method=method: training.right(method) - training.right("base"),
-            lambda training, subset=subset: training.sets(quantifier, split_by)[subset],
-            subset=subset,
-            method=name,
-            paper=drbench_tables.paper_gap(model, name, "base", subset),
-        )
+@cache
+def sets(training, reading):
+    """Which test rows are in which subset, by a quantifier and a split."""
+    return training.sets(*reading)
 
 
-changes = frame.measured(less_base())
+def right(training, name):
+    """1 or 0 for a right or wrong answer of a method, of an input alone, or of a null."""
+    return training.right(methods.get(name, name))
+
+
+def less(model, name, other, subset, reading=HERE):
+    """A method less another on a subset."""
+    known = drbench_tables.paper_gap(model, name, other, subset)
+    return frame.line(
+        model,
+        lambda training: right(training, name) - right(training, other),
+        lambda training: sets(training, reading)[subset],
+        subset=subset,
+        method=name,
+        contrast=f"{name} − {other}, {subset}",
+        reading=f"{reading[0]}, by {reading[1]}",
+        paper=known if reading == chapters.READINGS[0] else np.nan,
+    )
+
+
+changes = frame.measured(
+    less(model, name, "base", subset)
+    for model, subset, name in product(subjects, SUBSETS, COMPARED)
+)
 
 # %%
 figures.show(
@@ -89,120 +112,117 @@ frame.table(
 )
 
 # %% [markdown]
-# ## Records
+# ## Accuracy: Tables 2 and 9
 #
-# Subsets and outcomes of every method follow from the recorded answers. Two *null methods* join
-# them: the base's **runner-up**, the best first token that reads as another answer, and a **uniform
+# Top-1 accuracy on the test rows. Beside the paper's methods and inputs stand two *null methods*:
+# the base's **runner-up**, the best first token that reads as another answer, and a **uniform
 # other** answer, whose expected outcome is known without a draw (short answers have no options and
 # are left out of it). *M3ID, own clock* is M3ID with time counted as in its own paper, in generated
-# tokens.
+# tokens. Base accuracy on B is zero by construction under greedy decoding; the paper explains by
+# sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). S∖B holds the rows that are
+# sensitive and not biased: the paper's tables imply it, as what is right on BS less what is right
+# on B, over the difference of the sizes. The download has the types of question.
+
+# %%
+SHOWN = ("base", *drbench_tables.INPUTS, *methods, *NULLS)
+
+
+def level(model, name, subset, kind="Overall"):
+    """The share of rows of a type on which a method is right."""
+    known = drbench_tables.paper_accuracy(model.label).get((name, subset, kind), np.nan)
+    return frame.line(
+        model,
+        lambda training: right(training, name),
+        lambda training: sets(training, HERE)[subset].to_numpy() & of_kind(training, kind),
+        (0.0, 1.0),
+        subset=subset,
+        method=name,
+        kind=kind,
+        paper=known,
+    )
+
+
+levels = frame.measured(level(*case) for case in product(subjects, SHOWN, SUBSETS, KINDS))
+by_construction = (levels["method"] == "base") & (levels["subset"] == "B")
+levels.loc[by_construction, ["low", "high"]] = np.nan  # the base is wrong on every row of B
+for model in subjects:
+    lines = levels[(levels["model"] == model.shown) & (levels["kind"] == "Overall")]
+    n = lines[lines["method"] == "base"].set_index("subset")["n"]
+    table = frame.table(
+        lines, ("method",), ("subset",), name=f"accuracy-{model.name}",
+        caption=f"{model.shown}, accuracy in %, {tables.INTERVAL}s; rows: "
+        + ", ".join(f"{count:,} in {subset}" for subset, count in n.items()),
+    )  # fmt: skip
+    display(table)
 
 # %% tags=["hide-input"]
-sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
-constants = {"beta": beta, "tau2": tau2}
-right = {subject.name: drbench_tables.outcomes(subject, **constants) for subject in subjects}
-subsets = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
-accuracies = {
-    name: accuracy_table(right[name], subject.records.frame, sets[name][subsets])
-    for name, subject in zip(sets, subjects, strict=True)
-}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
-# ## Accuracy on B, S and BS
+# ## Against VCD, with more rounds, and under other readings
 #
-# Top-1 accuracy on the test rows. Base accuracy on B is zero by construction under greedy decoding;
-# the paper explains by sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). A question
-# group is a cluster of every interval; where all rows are alike there is none.
+# Both methods answer the same rows, so their difference is taken row by row. The second table has
+# the headline with the other quantifier (∀, `all`), and on the split that keeps question groups
+# together.
 
-# %% tags=["hide-input"]
-for subject in subjects:
-    for subset in ("B", "S", "BS"):
-        table = drbench_tables.accuracy_on(subset, accuracies[subject.name], subject)
-        display(table if subset == "BS" else table.fold())
+# %%
+CONTRASTS = [*product(("SCI5",), ("VCD",), SUBSETS), *product(("SCI7",), ("SCI3",), SUBSETS)]
+CONTRASTS += [("SCI5", "runner-up", "B"), ("SCI5", "runner-up", "BS")]
+contrasts = frame.measured(less(model, *at) for model, at in product(subjects, CONTRASTS))
+frame.table(
+    contrasts, ("contrast",), ("model",), name="contrasts", show=("paper", "here", "n"),
+    caption=f"Differences in points, {tables.INTERVAL}s",
+)  # fmt: skip
 
-# %% [markdown]
-# ## The fourth column: S∖B
-#
-# S∖B holds the rows that are sensitive and not biased. The paper does not print it, but its tables
-# imply it: what is right on BS less what is right on B, over the difference of the sizes. The
-# picture above has what each method changes there, the file above the stamp its accuracy.
-
-# %% [markdown]
-# ## Paired differences
-#
-# Both methods answer the same rows, so their difference is taken row by row. The claim of each line
-# is that it is positive. The p-values of the sign-flip test over question groups are adjusted over
-# the lines of all models (Holm). McNemar's exact test stands beside, unadjusted; it takes rows for
-# independent, which rotations of one question are not. The line with a star cannot come out
-# negative: the base is wrong on every row of B. Verdicts follow from the intervals.
-
-# %% tags=["hide-input"]
-claims = drbench_tables.family(subjects, sets, right)
-for subject in subjects:
-    caption = f"Differences of {subject.shown} in points; “{quantifier}”, split by {split_by}"
-    display(drbench_tables.contrast_table(claims[subject.name], subject, caption))
-
-# %% tags=["hide-input"]
-drbench_tables.p_table(claims, subjects).fold()
+# %%
+readings = frame.measured(
+    less(model, "SCI5", "VCD", "BS", reading)
+    for model, reading in product(subjects, dict.fromkeys([HERE, *chapters.READINGS]))
+)
+frame.table(
+    readings, ("model", "reading"), (), name="readings", show=("paper", "here", "n"),
+    caption=f"SCI5 − VCD on BS, in points, {tables.INTERVAL}s",
+)  # fmt: skip
 
 # %% [markdown]
 # The page's claim and the paper's others on these tables, each by its own interval from
 # {doc}`the scoreboard <verdicts>`:
 
 # %% tags=["hide-input"]
-for table in ledger.tables(findings, drbench_tables.paper_differences(subjects)):
+gaps = {model.name: drbench_tables.paper_gap(model, "SCI5", "VCD", "BS") for model in subjects}
+for table in ledger.tables(findings, {(name, "SCI5 − VCD, BS"): gap for name, gap in gaps.items()}):
     display(table)
-
-# %% [markdown]
-# ## The headline under other readings
-#
-# The same difference with the other quantifier (∀, `all`), and on the split that keeps question
-# groups together.
-
-# %% tags=["hide-input"]
-tables.compare(
-    drbench_tables.other_readings(subjects, right),
-    name="readings",
-    caption="SCI5 − VCD on BS, in points",
-    ours=chapters.side(subjects),
-).fold()
-
-# %% [markdown]
-# ## Where there is something to lose
-#
-# L holds the rows whose base answer equals a blind answer, *right or wrong*. Unlike S∖B, the split
-# of S into S∩L and S∖L ignores correctness. The rows outside BS are those that the
-# benchmark drops; accuracies there are in the file above the stamp.
-
-# %% tags=["hide-input"]
-for subject in subjects:
-    display(drbench_tables.flip_table(right[subject.name], sets[subject.name], subject).fold())
 
 # %% [markdown]
 # ## Reading: two traps
 #
 # **Improving on B cannot fail.** The base is wrong there on every row, so any other answer gains.
-# The fair opponent is a method that changes the answer without merit.
+# The fair opponent is a method that changes the answer without merit: what the nulls score on B is
+# what any change of answer scores there.
 
-# %% tags=["hide-input"]
-for subject in subjects:
-    display(
-        Markdown(drbench_tables.first_trap(subject, accuracies[subject.name], claims[subject.name]))
-    )
+# %%
+frame.table(
+    levels[(levels["subset"] == "B") & levels["method"].isin(["base", *NULLS, "SCI5"])],
+    ("model", "method"), ("kind",), name="without-merit", show=("here", "n"),
+    caption=f"Accuracy on B without merit and with SCI5, %, {tables.INTERVAL}s",
+)  # fmt: skip
 
 # %% [markdown]
 # **S∖B is selected on the base's errors.** It has lost the rows where the base was wrong in a blind
 # way, which favours the base; so a loss of a method there is no proof of harm, and no causal claim
-# rests on it. S∩L and S∖L are free of that, though S itself was still chosen because the base
-# wavers.
+# rests on it. L holds the rows whose base answer equals a blind answer, *right or wrong*: unlike
+# S∖B, the split of S into S∩L and S∖L ignores correctness, though S itself was still chosen because
+# the base wavers. The rows outside BS are those that the benchmark drops.
 
-# %% tags=["hide-input"]
-for subject in subjects:
-    traps = drbench_tables.second_trap(
-        subject, accuracies[subject.name], right[subject.name], sets[subject.name]
-    )
-    display(Markdown(traps))
+# %%
+ELSEWHERE = ("S∩L", "S∖L", "outside BS", "all")
+trap = frame.measured(
+    less(model, "SCI5", "base", subset) for model, subset in product(subjects, ("S∖B", *ELSEWHERE))
+)
+frame.table(
+    trap, ("model",), ("subset",), name="elsewhere", show=("here", "n"),
+    caption=f"SCI5 less the base, points, {tables.INTERVAL}s",
+)  # fmt: skip
 
 # %% [markdown]
 # ## Deviations
@@ -221,18 +241,48 @@ for subject in subjects:
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is. The paper's own
 #   tables fit *any*.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
-
-# %% tags=["hide-input"]
-elsewhere = [drbench_tables.accuracy_on("S∖B", accuracies[model.name], model) for model in subjects]
-elsewhere += [
-    drbench_tables.accuracy_elsewhere(part, accuracies[model.name], model)
-    for part in (("S∩L", "S∖L"), ("outside BS", "all"))
-    for model in subjects
-]
-tables.download("table02-elsewhere", elsewhere)
-
-# %% [markdown]
+#
 # ## Stamp
+#
+# The download has accuracy by type of question, and on the parts of S and outside BS; rows that a
+# method turns from right to wrong (lost) and from wrong to right (won); and p-values of the
+# contrasts, unadjusted: of the sign-flip test over question groups, and of McNemar's exact test,
+# which takes rows for independent, as rotations of one question are not.
+
+# %%
+cases = product(subjects, ("base", *methods, *NULLS), ELSEWHERE)
+beyond = frame.measured(level(*case) for case in cases)
+turned, tests = {}, {}
+for model, name, subset in product(subjects, methods, ("S", "S∖B", "outside BS", "all")):
+    rows = sets(model, HERE)[subset].to_numpy()
+    change = flips(right(model, "base"), right(model, name), rows)
+    line = turned.setdefault(f"{model.shown}: {name}", {})
+    line |= {f"{subset}, lost": change.right_to_wrong, f"{subset}, won": change.wrong_to_right}
+with_base = product(("SCI5",), ("base",), SUBSETS)
+for model, (name, other, subset) in product(subjects, [*with_base, *CONTRASTS]):
+    ours, theirs = right(model, name), right(model, other)
+    rows = sets(model, HERE)[subset].to_numpy() & np.isfinite(ours - theirs)
+    flipped = sign_flip_test((ours - theirs)[rows], model.groups[rows])
+    exact = mcnemar(ours[rows], theirs[rows])
+    tests[f"{model.shown}: {name} − {other}, {subset}"] = {
+        "sign-flip": tables.p_value(flipped), "McNemar": tables.p_value(exact),
+    }  # fmt: skip
+further = [
+    frame.table(
+        lines,
+        ("model", "method"),
+        ("subset", "kind"),
+        name=name,
+        caption="",
+        show=("paper", "here", "n"),
+    )
+    for lines, name in ((levels, "accuracy by type, %"), (beyond, "accuracy elsewhere, %"))
+]
+further += [
+    tables.plain(pd.DataFrame.from_dict(lines, orient="index"), name=name, caption="")
+    for lines, name in ((turned, "flips against the base, rows"), (tests, "p-values"))
+]
+tables.download("table02-elsewhere", further)
 
 # %% tags=["hide-input"]
 chapters.stamp_of(subjects)

@@ -44,7 +44,6 @@ def test_the_level_stands_in_one_place():
             {
                 "01_pocket_world.py",
                 "time_measures.py",
-                "nonrobust_share.py",
                 "ranking.py",
             },
         ),

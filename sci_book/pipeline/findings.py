@@ -169,7 +169,6 @@ def show_parts(
     caption: str,
     *,
     xlabel: str,
-    paper: PaperNumbers | None = None,
 ) -> None:
     """Display a verdict as a picture: a line a part of the claim, a dot with its interval a model.
 
@@ -178,12 +177,9 @@ def show_parts(
     Args:
         caption: what is compared, in a sentence; how to read the marks is added.
         xlabel: what a dot's place means, with its unit, such as "points lost".
-        paper: the paper's numbers in the unit of the picture, by model and part.
     """
     lead = [finding for finding in leading(findings) if finding.interval.n]
     lines = {(f.claim.id, what): f.claim for f in lead for what, *_ in f.parts}
-    drawn = {(f.model, what) for f in lead for what, *_ in f.parts}
-    printed = {at: value for at, value in (paper or {}).items() if at in drawn and pd.notna(value)}
     heights = {line: height for height, line in enumerate(lines)}
     models = {finding.title: finding.model for finding in reversed(lead)}
     titles = list(dict.fromkeys(finding.title for finding in lead))
@@ -201,26 +197,23 @@ def show_parts(
             ax.hlines(height, low, high, color=colour, linewidth=2)
             face = "white" if word == "not comparable" else colour
             ax.plot(middle, height, "o", markersize=6, mfc=face, mec=colour)
-            if (key := (finding.model, what)) in printed:
-                ax.plot(printed[key], height, "D", markersize=5, mfc="none", mec=figures.INK)
     read = ""
     if lines:
         shades = {title: colours[models[title]] for title in titles}
-        _finish_parts(ax, lines, shades, paper=bool(printed))
+        _finish_parts(ax, lines, shades)
         ax.set_xlabel(xlabel)
         read = f"The shaded side is claimed; lines are {INTERVAL}s over all parts of a claim."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (
         f"A line each for {'; '.join(what for _, what in lines) or 'no part'}: dots with intervals "
-        f"for {' and '.join(titles) or 'no model'}, along {xlabel}; the claimed side is shaded"
-        + ("; diamonds for the paper." if printed else ".")
+        f"for {' and '.join(titles) or 'no model'}, along {xlabel}; the claimed side is shaded."
     )
     figures.show(figure, f"{caption} {read}".strip(), alt)
 
 
 def _finish_parts(
-    ax: Axes, lines: Mapping[tuple[str, str], Claim], shades: Mapping[str, str], *, paper: bool
+    ax: Axes, lines: Mapping[tuple[str, str], Claim], shades: Mapping[str, str]
 ) -> None:
     """The claimed sides, the lines' names, and the legend."""
     left, right = ax.get_xlim()
@@ -237,9 +230,7 @@ def _finish_parts(
     ax.grid(axis="y", visible=False)
     for title, colour in shades.items():
         ax.plot([], [], "o", color=colour, label=title)
-    if paper:
-        ax.plot([], [], "D", mfc="none", mec=figures.INK, label="paper")
-    columns = 4 if len(shades) + paper < 4 else 2  # a wider legend squeezes the picture
+    columns = 4 if len(shades) < 4 else 2  # a wider legend squeezes the picture
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0)
 
 

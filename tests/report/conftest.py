@@ -4,12 +4,11 @@ import made_up
 import matplotlib.pyplot as plt
 import pytest
 
-from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.shared import chapters
-from sci_book.results.metrics import accuracy_table
+from sci_book.results.metrics import NULLS
 from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_subjects
-from tests.report.pair_records import LLAVA, QWEN, records_of
+from tests.report.pair_records import LLAVA, METHODS, NAMED, QWEN, ROUNDS, records_of
 
 
 @pytest.fixture(autouse=True)
@@ -44,13 +43,8 @@ def sets(pair):
 
 @pytest.fixture(scope="session")
 def right(pair):
-    return {each.name: drbench_tables.outcomes(each) for each in pair}
-
-
-@pytest.fixture(scope="session")
-def accuracies(pair, sets, right):
-    first = pair[0]
-    return accuracy_table(right[first.name], first.records.frame, sets[first.name])
+    names = ("base", *ROUNDS, *METHODS, *NULLS)
+    return {each.name: {name: each.right(NAMED.get(name, name)) for name in names} for each in pair}
 
 
 @pytest.fixture(scope="session")

@@ -4,17 +4,16 @@ from dataclasses import asdict
 
 import numpy as np
 
-from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.methods import BASELINES, SCI
 from sci_book.results.records import Records, build_table
 from sci_book.run.method_sets import STANDARD_METHODS
 from tests.report.made_up import TOKENS
 from tests.rows import answers, first_node, sample
 
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
-METHODS = list(drbench_tables.METHODS)
+METHODS = [*BASELINES, "M3ID generated clock", *SCI]
 NAMED = {method.name: method for method in STANDARD_METHODS}
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
-PAIR = ("Qwen2-VL", "LLaVA-NeXT")
 
 
 def records_of(model, rows=120, seed=0, digest="same"):

@@ -1,4 +1,4 @@
-"""What chapters compute beside the evaluation: sizes, shared rows, contrasts, words for results."""
+"""What chapters share: the models they read, rows of tables, words for results."""
 
 from dataclasses import replace
 
@@ -8,17 +8,13 @@ import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
 from sci_book.papers.oric.rft import result as rft
-from sci_book.papers.sci.chapters import nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import findings
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import places
-from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
-from tests.report.pair_records import LLAVA, PAIR, QWEN, records_of
-
-FIGURE = "Figure 1(c)"
+from tests.report.pair_records import QWEN, records_of
 
 
 def test_subjects_know_what_the_paper_calls_them(folder):
@@ -117,9 +113,6 @@ def test_two_models_of_one_family_keep_apart(folder):
     assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]
     assert [each.brief for each in twins] == ["Qwen2-VL", "seed1"]
     assert [each.shown for each in twins] == ["pocket Qwen2-VL", "pocket Qwen2-VL (seed1)"]
-    sets = {each.name: each.sets("any", "rows") for each in twins}
-    bars = nonrobust_share.shared_bars(twins, sets)
-    assert list(bars["here"]) == ["Qwen2-VL alone", "both", "seed1 alone"]
 
 
 def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
@@ -179,94 +172,3 @@ def test_words_follow_the_sign():
     assert text == "SCI5 − VCD: −10.00 points, interval [−20.00, −5.00], 1,234 rows: *fails*"
     empty = chapters.row(Interval(np.nan, np.nan, np.nan, 0, 0), claim="greater")
     assert "not comparable" in chapters.finding("x", empty)
-
-
-def test_sizes_count_rows_beside_the_papers(pair, sets):
-    frame = subset_sizes.sizes(pair[0], sets[QWEN])
-    mcq = (pair[0].records.frame["question_type"] == "mcq").to_numpy()
-    inside = sets[QWEN]["B"].to_numpy() & mcq
-    line = frame.loc["B, MCQ"]
-    assert line["rows"] == inside.sum() and line["n"] == (sets[QWEN]["all"].to_numpy() & mcq).sum()
-    assert line["reproduced"] == pytest.approx(100 * line["rows"] / line["n"])
-    assert line["paper rows"] == 1080 and line["paper"] == pytest.approx(100 * 1080 / 10632)
-    for kind in KINDS:
-        part = frame["rows"]
-        assert part[f"BS, {kind}"] == (
-            part[f"B, {kind}"] + part[f"S, {kind}"] - part[f"overlap, {kind}"]
-        )
-    table = subset_sizes.size_table(pair[0], frame, name="t", caption="c")
-    assert table.frame.loc["B, Overall", ("rows", "paper")] == "1407"
-    assert table.frame.loc["B, Overall", ("rows", "pocket")] == str(sets[QWEN]["B"].sum())
-
-
-def test_sizes_of_a_model_the_paper_lacks_stand_alone(folder):
-    mine = chapters.subjects(["mine"], folder)[0]
-    frame = subset_sizes.sizes(mine, mine.sets("any", "rows"))
-    assert frame["paper"].isna().all() and frame["rows"].gt(0).any()
-
-
-def test_statements_are_paired_differences_of_shares(pair, sets):
-    frame = subset_sizes.statements(pair, PAIR, "any", "rows")
-    paper = subset_sizes.paper_numbers(pair, PAIR)
-    assert sorted(round(value, 2) for value in paper.values()) == [-11.43, 6.37, 7.73]
-    page = findings.of_page("table01_fig01c_sizes", pair)
-    assert set(paper) == {
-        (finding.model, part) for finding in page if finding.claim.leads not in ("", FIGURE)
-        for part, *_ in finding.parts
-    }  # fmt: skip
-    share = {(name, s): 100 * sets[name][s].sum() / 95 for name in sets for s in ("B", "S", "BS")}
-    expected = [
-        share[QWEN, "BS"] - share[LLAVA, "BS"],
-        share[QWEN, "B"] - share[QWEN, "S"],
-        share[LLAVA, "S"] - share[QWEN, "S"],
-    ]
-    assert frame["reproduced"].tolist() == pytest.approx(expected)
-
-
-def test_statements_about_an_absent_model_are_not_comparable(pair):
-    alone = subset_sizes.statements(pair[:1], PAIR, "any", "rows")["verdict"].tolist()
-    assert alone[0] == alone[2] == "not comparable" and alone[1] != "not comparable"
-
-
-def test_floors_look_at_the_validation_rows(pair):
-    frame = subset_sizes.floors(pair[0], "rows", "any")
-    sets = pair[0].sets("any", "rows", "validation")
-    assert frame["rows"].sum() == sets["B"].sum() + sets["S"].sum()
-    assert set(frame["reached"]) == {"no"} and frame["floor"].tolist() == [125, 50, 125, 50]
-
-
-def test_lift_is_one_for_independent_masks_and_the_inverse_share_for_equal_ones():
-    one, other = np.repeat([True, False], 50), np.tile([True, False], 50)
-    clusters = np.arange(100)
-    found = nonrobust_share.lift(one, other, clusters)
-    assert found.estimate == pytest.approx(1) and found.low < 1 < found.high
-    assert (found.n, found.clusters) == (100, 100)
-    assert nonrobust_share.lift(one, one, clusters).estimate == pytest.approx(2)
-    assert nonrobust_share.lift(one, one & ~one, clusters).n == 0
-
-
-def test_shared_rows_stand_beside_the_papers_in_either_order(pair, sets):
-    frame = nonrobust_share.shared(pair, sets)
-    both = sets[QWEN]["BS"] & sets[LLAVA]["BS"]
-    assert frame.loc["both", "reproduced"] == pytest.approx(100 * both.sum() / 95)
-    page = findings.of_page("table01_fig01c_sizes", pair)
-    (own,) = (each for each in findings.leading(page, FIGURE) if each.model == QWEN)
-    assert own.interval.estimate == pytest.approx(both.sum() / sets[QWEN]["BS"].sum())
-    paper = nonrobust_share.paper_numbers(pair)
-    assert paper[QWEN, own.part] == pytest.approx(100 * 7.34 / (100 * 1756 / 13251))
-    assert frame.loc["both, times independence", "paper"] == pytest.approx(2.2445, abs=1e-3)
-    assert nonrobust_share.paper_numbers(pair[::-1]) == paper
-    assert nonrobust_share.shared(pair[:1], sets)["n"].tolist() == [0]
-    alone = findings.of_page("table01_fig01c_sizes", pair[:1])
-    assert findings.verdict_of(alone, FIGURE) == "not comparable"
-
-
-def test_parts_of_bs_add_up(pair, sets):
-    frame = nonrobust_share.failures(pair, sets)
-    for name in ("Qwen2-VL", "LLaVA-NeXT"):
-        for column in ("paper", "reproduced"):
-            parts = [
-                frame.loc[f"{name}: {part}", column] for part in ("B only", "S only", "B and S")
-            ]
-            assert sum(parts) == pytest.approx(frame.loc[f"{name}: BS", column])
-    assert frame.loc["LLaVA-NeXT: BS", "paper"] == pytest.approx(24.68, abs=0.005)

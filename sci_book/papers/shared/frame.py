@@ -152,7 +152,7 @@ def table(
             text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
             cells.setdefault((*across, head), {})[": ".join(down)] = text
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
-    if not columns and len(tidy):
+    if cells and not columns:
         wide.columns = list(show)
     return Table(name, wide, caption)
 
@@ -228,7 +228,7 @@ def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
     if "paper" in part:
         ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=6, label="paper")
     faint = [(dot, at) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
-             for dot in dots]  # fmt: skip
+             for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
         ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label="other trainings")
     ax.axvline(0, color=INK, linewidth=0.8)

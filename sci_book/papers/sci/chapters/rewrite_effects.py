@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.data.datasets import Row
-from sci_book.papers.sci.chapters.shapes import Subjects, differs, less, points
-from sci_book.papers.sci.chapters.subset_sizes import of_kind
+from sci_book.papers.sci.chapters.shapes import Subjects, differs, less, of_kind, points
 from sci_book.papers.shared.chapters import SplitBy, Subject, paper_values, row
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import INTERVAL, MISSING, Table

@@ -1,4 +1,4 @@
-"""What several chapters share: paired differences, accuracies beside the paper’s, legends."""
+"""What several chapters share: which rows are of a type, paired differences, names of lines."""
 
 from __future__ import annotations
 
@@ -10,22 +10,18 @@ from matplotlib.axes import Axes
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
-from sci_book.papers.shared.tables import (
-    INTERVAL,
-    Table,
-    interval,
-    keys_of,
-    shown,
-    side_by_side,
-)
+from sci_book.papers.shared.tables import interval, keys_of, shown
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval
 
 Subjects = Sequence[Subject]
-Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
-Frames = Mapping[str, pd.DataFrame]  # by model
+
+
+def of_kind(subject: Subject, kind: str) -> np.ndarray:
+    """Rows of a question type; all rows for "Overall"."""
+    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
 
 
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
@@ -48,14 +44,9 @@ def paired(
     rows: np.ndarray,
     *,
     paper: float | None = None,
-    fit: bool | None = None,
 ) -> dict:
-    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`.
-
-    The claim can be judged if the model is `fit`; by default that is asked of the subject.
-    """
-    gap = subject.difference(gaps, rows)
-    return row(gap, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
+    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`."""
+    return row(subject.difference(gaps, rows), paper=paper, claim="greater", fit=subject.fit)
 
 
 def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
@@ -63,10 +54,9 @@ def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
     return printed.get(one, np.nan) - printed.get(other, np.nan)
 
 
-def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
-    """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
-    keys = [""] * len(lines) if prefix else keys_of(lines)
-    of_lines = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], keys, strict=True)
+def ends(lines: pd.DataFrame) -> list[str]:
+    """The intervals of a frame's lines as text, from its columns `low` and `high`."""
+    of_lines = zip(lines["low"], lines["high"], keys_of(lines), strict=True)
     return [interval(low, high, key=key) for low, high, key in of_lines]
 
 
@@ -78,30 +68,6 @@ def points(share: Interval, decimals: int = 2) -> str:
 def counts(n: Mapping[str, int] | pd.Series) -> str:
     """ "n = 90 rows of ours: 60 MCQ, 30 Others" for a caption."""
     return f"n = {n['Overall']:,} rows of ours: {n['MCQ']:,} MCQ, {n['Others']:,} Others"
-
-
-def by_kind(
-    lines: Mapping[str, pd.DataFrame],
-    paper: Mapping[str, list],
-    *,
-    name: str,
-    caption: str,
-    ours: str,
-) -> Table:
-    """Accuracies by question type, the paper's beside, and the interval of Overall.
-
-    By row label, `lines` are those of `accuracy_table` indexed by question type, and `paper` the
-    paper's percentages in the order of `KINDS`.
-    """
-    values = {label: part["value"].loc[list(KINDS)].tolist() for label, part in lines.items()}
-    printed, here = (
-        pd.DataFrame(list(side.values()), index=list(side), columns=list(KINDS), dtype=float)
-        for side in (paper, values)
-    )
-    table = side_by_side(printed, here, name=name, caption=caption, ours=ours)
-    totals = pd.DataFrame([part.loc["Overall"] for part in lines.values()])
-    table.frame["Overall", INTERVAL] = ends(totals)
-    return table
 
 
 def name_lines(ax: Axes, names: Collection[str]) -> None:

@@ -17,8 +17,7 @@ import pandas as pd
 
 from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters.drbench_tables import INPUTS
-from sci_book.papers.sci.chapters.shapes import less
-from sci_book.papers.sci.chapters.subset_sizes import of_kind
+from sci_book.papers.sci.chapters.shapes import less, of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS

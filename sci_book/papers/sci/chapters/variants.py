@@ -6,7 +6,7 @@ changes one named choice and leaves the rest at the default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import raw_prefix
-from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, paper_gap
+from sci_book.papers.sci.chapters.drbench_tables import paper_gap
 from sci_book.papers.sci.chapters.shapes import paired
 from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.extended import extended, on_rows_of
@@ -25,7 +25,7 @@ from sci_book.results.records import Records
 from sci_book.run.method_sets import EDITED
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 
-CONCLUSIONS: tuple[Claim, ...] = (
+CONCLUSIONS: tuple[tuple[str, str, str], ...] = (
     ("SCI5", "base", "B"),
     ("SCI5", "base", "S"),
     ("SCI5", "base", "BS"),
@@ -166,7 +166,7 @@ def evaluated(
 def conclusions(
     subject: Subject,
     sets: pd.DataFrame,
-    right: Outcomes,
+    right: Mapping[str, np.ndarray],
     *,
     printed: bool = False,
     only: set[str] | None = None,
