@@ -79,7 +79,7 @@ GENERATE = [
                 {"a", "b"},
             )
         ),
-        "The rewrites of prompt 1 are .*; SCI5 takes a list of 2 texts",
+        "The rewrites of question 1 are .*; the rounds need 2 texts",
     ),
 ]
 CUSTOM = [
@@ -91,12 +91,13 @@ CUSTOM = [
     *of("noise", (None, "clampp"), "Unknown noise"),
     *of("prompts", ([PROMPT, text] for text in TEXT), "The prompt of question 1 must be a text"),
     *of("images", ([PICTURE, None],), "Question 1: Expected a PIL.Image.Image, got NoneType"),
-    *of("rewrites", ([["a", "b"], [None, "b"]],), "The rewrites of prompt 1 are"),
+    *of("rewrites", ([["a", "b"], [None, "b"]],), "The rewrites of question 1 are"),
 ]
 SCI = [
     *of("M", COUNT, "M must be a whole number of rounds; got"),
     *of("N", COUNT, "N must be a whole number of rounds; got"),
     *of("M", (9, -1), "M=.* visual rounds; there are 0 to 8"),
+    *of("N", (-1,), "N=-1 textual rounds; give 0 or more"),
 ]
 METHOD = [
     *(

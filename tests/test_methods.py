@@ -130,15 +130,6 @@ def test_sci_in_general(M, N):
     assert general.name == (f"SCI{1 + M + N}" if M == N else f"SCI(M={M}, N={N})")
 
 
-def test_sci_refuses_impossible_numbers():
-    with pytest.raises(ValueError, match="M=9 visual rounds; there are 0 to 8"):
-        sci(9, 0)
-    with pytest.raises(ValueError, match="M=-1"):
-        sci(-1, 0)
-    with pytest.raises(ValueError, match="N=-1"):
-        sci(0, -1)
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -147,7 +138,6 @@ def test_sci_refuses_impossible_numbers():
         ({"rule": "sci", "tau1": 0.0}, "tau1=0.0"),
         ({"rule": "sci", "tau2": -1.0}, "tau2=-1.0"),
         ({"rule": "sci", "beta": 1.5}, "beta=1.5"),
-        ({"rule": "sci", "beta": math.nan}, "beta must be a finite number; got nan"),
         ({"rule": "sci", "raw_margin": -1.0}, "raw_margin"),
         ({"rule": "cd"}, "rule 'cd' is unknown; choose one of base, tie, vcd, m3id, sci"),
     ],
@@ -189,11 +179,6 @@ def test_beta_one_answers_with_the_argmax_of_tc(Z):
     strict = dataclasses.replace(SCI5, beta=1.0)
     tc = Z[:3].amax(0)
     assert torch.equal(scores(strict, Z, step=0).isfinite(), tc == tc.amax(-1, keepdim=True))
-
-
-@given(FIVE)
-def test_beta_zero_masks_nothing(Z):
-    assert scores(dataclasses.replace(SCI5, beta=0.0), Z, step=0).isfinite().all()
 
 
 @given(FIVE)

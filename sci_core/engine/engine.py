@@ -109,7 +109,7 @@ class TwoPhaseRounds(Rounds):
         self._groups: list[Group] = []
         first = 0
         for blocks in [[reads[0]], *in_calls(reads[1:])]:
-            group = Group(model, blocks, prefilled, first, len(self._needed))
+            group = Group(model, blocks, prefilled, first, self._count)
             first += len(group.logits)
             self._groups.append(group)
         self.logits = torch.cat([group.logits for group in self._groups])

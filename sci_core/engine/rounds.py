@@ -30,14 +30,10 @@ class Rounds(ABC):
     ):
         self.asked, self._model = asked, model
         self.prompt_tokens = prompt_tokens(asked, model.device)
-        self._deferred = deferred and bool(asked[0].dummies)
-        present = len(asked[0].rounds(self._now))
-        self._needed = torch.ones(present, len(asked), dtype=torch.bool, device=model.device)
-
-    @property
-    def _now(self) -> slice:
-        """The rounds that are read at every step."""
-        return slice(len(self.asked[0].texts) if self._deferred else None)
+        texts, dummies = len(asked[0].texts), len(asked[0].dummies)
+        self._deferred = deferred and dummies > 0
+        self._count = texts if deferred else texts + dummies  # of the rounds in `logits`
+        self._needed = torch.ones(self._count, len(asked), dtype=torch.bool, device=model.device)
 
     @torch.no_grad()
     def advance(

@@ -38,7 +38,7 @@ class SequentialRounds(Rounds):
         self._read(needed)
 
     def _look(self, nodes: Tensor, tokens: Tensor | None) -> Tensor:
-        late = [self._nodes[node][self._now.stop :] for node in nodes.tolist()]
+        late = [self._nodes[node][self._count :] for node in nodes.tolist()]
         logits = [self._model.forward(ids, image.picture) for node in late for ids, image in node]
         by_round = torch.stack(logits).unflatten(0, (len(late), -1)).transpose(0, 1)
         return by_round if tokens is None else by_round[..., tokens]
@@ -47,7 +47,7 @@ class SequentialRounds(Rounds):
         logits = {
             (number, place): self._model.forward(ids, round_image.picture)
             for place, node in enumerate(self._nodes)
-            for number, (ids, round_image) in enumerate(node[self._now])
+            for number, (ids, round_image) in enumerate(node[: self._count])
             if needed[number, place]
         }
         read = torch.stack(list(logits.values()))

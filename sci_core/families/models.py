@@ -18,7 +18,6 @@ from sci_core.families.files import (
     find_file,
     first_line,
     hub_settings,
-    no_object,
     read_object,
 )
 from sci_core.families.parts import load_image_processor, load_tokenizer
@@ -179,12 +178,8 @@ def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
-    if named.is_path(name) and not Path(name).is_dir():
-        raise named.no_folder(name)
-    # First, for an adapter's folder need not have a config.json.
-    _check_no_adapter(name, revision)
-    config = _config(name, **source)
+    _check_place(name, revision)
+    config = read_object(name, "config.json", revision)
     _check_family(name, config.get("model_type"))
     if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
@@ -199,17 +194,38 @@ def check_checkpoint(
     return config
 
 
-def _check_no_adapter(name: str, revision: str | None) -> None:
-    """Refuse a LoRA and its like, which transformers passes over where peft is not installed."""
+def _check_place(name: str, revision: str | None) -> None:
+    """Refuse what has no config.json, and a LoRA and its like, which needs none.
+
+    transformers passes over an adapter where peft is not installed.
+    """
+    folder = Path(name).is_dir()
+    if named.is_path(name) and not folder:
+        raise named.no_folder(name)
     try:
         adapter = find_file(name, "adapter_config.json", revision)
-    except (OSError, ValueError):  # no such hub id; looking for its config.json says so
-        return
+        config = find_file(name, "config.json", revision)
+        reason = download_hint(name)
+    except (OSError, ValueError) as error:
+        adapter = config = None
+        reason = download_hint(name) or f" The hub says: {first_line(error)}"
     if adapter is not None:
         raise ValueError(
             f"{name} holds an adapter (adapter_config.json), which is not applied. Merge it into "
             "its base model (peft: `merge_and_unload`, then `save_pretrained`) and load that; or, "
             "to load the base model in the same folder, take the adapter's files away."
+        )
+    if config is None and folder:
+        raise FileNotFoundError(
+            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
+            "written by `save_pretrained`, or a hub id."
+        )
+    if config is None and named.may_be_path(name):
+        raise named.no_folder(name)
+    if config is None:
+        raise FileNotFoundError(
+            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached. "
+            f"Check the name.{reason}"
         )
 
 
@@ -248,29 +264,6 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
 
 def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
     return isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
-
-
-def _config(name: str, **source: Any) -> Mapping[str, Any]:
-    from transformers import PreTrainedConfig
-
-    if Path(name).is_dir() and read_object(name, "config.json", None) is None:
-        raise FileNotFoundError(
-            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
-            "written by `save_pretrained`, or a hub id."
-        )
-    try:
-        config, _ = PreTrainedConfig.get_config_dict(name, **source)
-    except OSError as error:
-        if named.may_be_path(name):
-            raise named.no_folder(name) from error
-        reached = download_hint(name) or f" The hub says: {first_line(error)}"
-        raise FileNotFoundError(
-            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached. "
-            f"Check the name.{reached}"
-        ) from error
-    except (TypeError, AttributeError) as error:  # as a file from the hub; a folder's is read above
-        raise no_object(name, "config.json", "another JSON value") from error
-    return config
 
 
 def _check_no_code(name: str, revision: str | None) -> None:
