@@ -24,10 +24,6 @@ from sci_core.families.parts import load_image_processor, load_tokenizer
 from sci_core.families.releases import check_releases
 
 _INDEX = ".safetensors.index.json"
-_SAFE = (
-    "Weights are loaded from safetensors only, since pickled files can run code; convert them "
-    "with `save_pretrained`, or get the checkpoint from elsewhere."
-)
 
 
 def load_model(
@@ -235,11 +231,8 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
     transformers reads whatever an index names, pickles included. `listed` is the file that
     config.json names instead of the usual one, if it does.
     """
-    if listed is not None and not _is_weight_file(listed, (".safetensors", _INDEX)):
-        raise ValueError(
-            f"config.json of {name} has its weights in {listed!r}; expected the name of a "
-            f"*.safetensors file or of its index beside it. {_SAFE}"
-        )
+    if listed is not None:
+        _check_weight_file(listed, f"config.json of {name} has its weights", ".safetensors", _INDEX)
     if Path(name).is_dir():
         files = [path.name for path in sorted(Path(name).glob(f"*{_INDEX}"))]
     else:
@@ -255,15 +248,17 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
                 f"metadata and weight_map. {AGAIN}"
             )
         for tensor, place in weights.items():
-            if not _is_weight_file(place, (".safetensors",)):
-                raise ValueError(
-                    f"{file} of {name} has {tensor} in {place!r}; expected the name of a "
-                    f"*.safetensors file beside it. {_SAFE}"
-                )
+            _check_weight_file(place, f"{file} of {name} has {tensor}", ".safetensors")
 
 
-def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
-    return isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
+def _check_weight_file(place: Any, what: str, *endings: str) -> None:
+    known = isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
+    if not known:
+        raise ValueError(
+            f"{what} in {place!r}; expected the name of a *{' or *'.join(endings)} file beside it. "
+            "Weights are loaded from safetensors only, since pickled files can run code; convert "
+            "them with `save_pretrained`, or get the checkpoint from elsewhere."
+        )
 
 
 def _check_no_code(name: str, revision: str | None) -> None:
