@@ -79,7 +79,7 @@ GENERATE = [
                 {"a", "b"},
             )
         ),
-        "The rewrites of question 1 are .*; the rounds need 2 texts",
+        "The rewrites of question 1 are .*; expected one text for each textual round .V1, V2",
     ),
 ]
 CUSTOM = [

@@ -244,7 +244,7 @@ QUESTION = Question(Image.new("RGB", (40, 40)), "What? Please answer yes or no."
         ([QUESTION], (), "'original' first"),
         ([QUESTION], ("V1", "original"), "'original' first"),
         ([QUESTION], ("original", "black", "V1"), "then the visual"),
-        ([QUESTION], ("original", "V1"), r"of question 0 are \(\); the rounds need 1 texts \(V1\)"),
+        ([QUESTION], ("original", "V1"), r"question 0 are \(\); expected one text .* round \(V1\)"),
         ([QUESTION], ("original", "noise5000"), "noise5000"),
         (
             [QUESTION, Question(Image.new("RGB", (1, 1)), "What?")],

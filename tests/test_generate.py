@@ -145,7 +145,7 @@ IMAGE, PROMPT = Image.new("RGB", (40, 40)), "What? Please answer yes or no."
         ({"method": "SCI4"}, "unknown method 'SCI4'"),
         ({"method": replace(SCI3, visual=("noise5000",))}, "unknown dummy image 'noise5000'"),
         ({"rewrites": []}, "0 lists of rewrites but 1 prompts"),
-        ({"rewrites": [["One?"]]}, r"rewrites of question 0 are .* need 2 texts \(V1, V2\)"),
+        ({"rewrites": [["One?"]]}, r"rewrites of question 0 are .* one text for each .*\(V1, V2\)"),
         ({"images": [Image.new("RGB", (1, 1))]}, "Question 0: The picture has 1 x 1"),
     ],
 )

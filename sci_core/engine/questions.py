@@ -142,8 +142,8 @@ def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> No
         known = isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)
         if not known or len(texts) != len(textual):
             raise ValueError(
-                f"The rewrites of question {number} are {texts!r}; the rounds need "
-                f"{len(textual)} texts ({', '.join(textual) or 'none'})."
+                f"The rewrites of question {number} are {texts!r}; expected one text for each "
+                f"textual round ({', '.join(textual) or 'none'})."
             )
 
 
