@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,7 +70,7 @@ def counterfactual_image(
     dummy, number = find_dummy(name)
     shown = prepare_image(image)
     shown = shown if as_read is None else as_read(shown)
-    return dummy.draw(dummy.made_from(shown), number, variant)
+    return dummy.draw(reduced(shown, dummy.factor), number, variant)
 
 
 def noisy_pixel_values(
@@ -125,7 +125,8 @@ class Dummy(NamedTuple):
         number: pattern of the number that follows the kind in a name; "" for none.
         constant: whether all pictures of one size have the same dummy, which is then read once.
         on_values: makes the dummy of the image processor's output, where noise is "normalized".
-        shrink: makes the picture smaller first; the dummy then has image tokens of its own.
+        factor: by how much the picture's sides are `reduced` first; if they are, the dummy has
+            image tokens of its own.
     """
 
     usage: str
@@ -133,11 +134,7 @@ class Dummy(NamedTuple):
     number: str = ""
     constant: bool = False
     on_values: Callable[[Tensor, Image.Image, int], Tensor] | None = None
-    shrink: Callable[[Image.Image], Image.Image] | None = None
-
-    def made_from(self, image: Image.Image) -> Image.Image:
-        """Return the picture that the dummy is drawn from."""
-        return image if self.shrink is None else self.shrink(image)
+    factor: int = 1
 
 
 _NOISE = Dummy(
@@ -146,18 +143,13 @@ _NOISE = Dummy(
     number=r"\d{1,3}",
     on_values=noisy_pixel_values,
 )
-
-
-def _noise_on_less(kind: str, factor: int) -> Dummy:
-    usage = f"{kind!r} and a step (noise on 1/{factor} of the width and height)"
-    return _NOISE._replace(usage=usage, shrink=partial(reduced, factor=factor))
-
+_ON_LESS = "{!r} and a step (noise on 1/{} of the width and height)"
 
 DUMMIES = {
     "black": Dummy("'black'", lambda image, *_: Image.new("RGB", image.size), constant=True),
     "noise": _NOISE,
-    "smallnoise": _noise_on_less("smallnoise", 2),
-    "tinynoise": _noise_on_less("tinynoise", 4),
+    "smallnoise": _NOISE._replace(usage=_ON_LESS.format("smallnoise", 2), factor=2),
+    "tinynoise": _NOISE._replace(usage=_ON_LESS.format("tinynoise", 4), factor=4),
 }
 """Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
 visual round for methods, engines, the prefix cache and evaluations."""
@@ -184,7 +176,7 @@ def find_dummy(name: str) -> tuple[Dummy, int]:
 
 def shrinks(name: str) -> bool:
     """Tell whether a round shows a smaller picture, with image tokens of its own."""
-    return is_visual(name) and find_dummy(name)[0].shrink is not None
+    return is_visual(name) and find_dummy(name)[0].factor > 1
 
 
 def is_constant(name: str) -> bool:

@@ -36,14 +36,13 @@ from sci_core.generate import (
 from sci_core.methods import SCI5, Method
 from sci_core.sampling import check_sampling
 
-STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
 FOLLOWED = (  # of the settings, beside those that `settings` knows
     "max_length", "max_new_tokens", "do_sample", "temperature", "top_k", "top_p", "eos_token_id",
     "pad_token_id", "bos_token_id", "renormalize_logits", "disable_compile", "transformers_version",
 )  # fmt: skip
 HEEDED = (  # of what `generate` and the model take, beside what tokenizer and processor make
     "self", "inputs", "input_ids", "attention_mask", "mm_token_type_ids", "generation_config",
-    "logits_processor", "stopping_criteria", "streamer", "custom_generate", "kwargs",
+    "streamer", "custom_generate", "kwargs",
 )  # fmt: skip
 OTHER_PIXELS = 0.1  # a mean difference of normalised values that no two image processors have
 
@@ -94,12 +93,10 @@ def custom_generate(
     def decode(
         hf: Any,
         input_ids: Tensor,
-        logits_processor: Sequence[Any] = (),
-        stopping_criteria: Sequence[Any] = (),
         generation_config: Any = None,
         **inputs: Any,  # transformers would pass one that is named here twice
     ) -> Tensor:
-        arguments = _arguments_of_generate() or {"kwargs": inputs}
+        arguments = _arguments_of_generate() or inputs
         with ExitStack() as stack:
             if (streamer := arguments.get("streamer")) is not None:
                 stack.callback(streamer.end)  # or whoever reads it would wait for ever
@@ -111,16 +108,8 @@ def custom_generate(
             )
             _check_arguments(arguments, processor, generation_config, len(input_ids))
             _check_settings(hf, generation_config)
-            mask = inputs.get("attention_mask")
-            own = hf._get_logits_processor(
-                generation_config,
-                input_ids.shape[1],
-                input_ids,
-                device=input_ids.device,
-                model_kwargs={"attention_mask": mask},
-            )
-            _check_passed(own, logits_processor, stopping_criteria)
-            _check_inputs(model, questions, input_ids, mask, inputs.get("pixel_values"))
+            mask, pixels = inputs.get("attention_mask"), inputs.get("pixel_values")
+            _check_inputs(model, questions, input_ids, mask, pixels)
             eos = generation_config._eos_token_tensor
             sampling = {"temperature": 0.0}
             if generation_config.do_sample:
@@ -155,12 +144,15 @@ def custom_generate(
     return decode
 
 
-def _arguments_of_generate() -> Mapping[str, Any]:
+def _arguments_of_generate() -> dict[str, Any]:
     """The arguments of transformers' `generate`, which hands few of them on to a callable."""
     frame = inspect.currentframe()
     while frame and frame.f_code is not inspect.unwrap(GenerationMixin.generate).__code__:
         frame = frame.f_back
-    return dict(frame.f_locals) if frame else {}
+    if frame is None:
+        return {}
+    named = inspect.signature(GenerationMixin.generate).parameters
+    return {name: frame.f_locals.get(name) for name in named} | frame.f_locals["kwargs"]
 
 
 def _check_arguments(
@@ -169,11 +161,17 @@ def _check_arguments(
     """Refuse arguments of `generate`, beside its settings, that would silently not be heeded."""
     parts = (processor.tokenizer, processor.image_processor)
     known = {*HEEDED, *chain(*(part.model_input_names for part in parts)), *vars(config)}
-    of_its_own = inspect.signature(GenerationMixin.generate).parameters
-    given = {name: arguments.get(name) for name in of_its_own} | dict(arguments["kwargs"])
-    for name, value in given.items():
-        if name not in known and value is not None and value is not False:
+    for name, value in arguments.items():
+        if name in known or value is None or value is False:
+            continue
+        if name not in ("logits_processor", "stopping_criteria"):
             raise _no_place(name)
+        for part in value:
+            raise ValueError(
+                f"{type(part).__name__} was passed to this call of generate as an object or a "
+                "function, which this decoding does not take; leave it out. Applied are the "
+                f"settings {', '.join(settings.APPLIED)}."
+            )
     if arguments.get("streamer") is not None and questions > 1:
         raise ValueError(
             f"A streamer takes the tokens of one question; this call of generate has {questions}. "
@@ -211,20 +209,6 @@ def _no_place(
         f"{what} has no place in this decoding, which chooses one token at a time from the "
         f"combined score and gives one answer a question. {advice}"
     )
-
-
-def _check_passed(own: Sequence[Any], processors: Sequence[Any], criteria: Sequence[Any]) -> None:
-    """Refuse processors and criteria that are not the settings' own: they would be lost."""
-    texts = [f"{type(part).__name__} {vars(part)}" for part in (*own, *processors)]
-    pairs = zip(processors, texts[len(own) :], strict=True)
-    more = [processor for processor, text in pairs if text not in texts[: len(own)]]
-    more += [criterion for criterion in criteria if type(criterion).__name__ not in STOPPING]
-    if more:
-        raise ValueError(
-            f"{type(more[0]).__name__} was passed to this call of generate as an object or a "
-            "function, which this decoding does not take; leave it out. Applied are the settings "
-            f"{', '.join(settings.APPLIED)}."
-        )
 
 
 def _check_inputs(

@@ -5,7 +5,7 @@ every round reads it; a question's rounds stop together at the end of sequence (
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from typing import Any, Literal, get_args
 
@@ -186,51 +186,33 @@ def make_questions(
     images, prompts = list(images), list(prompts)
     for number, prompt in enumerate(prompts):
         check(f"The prompt of question {number}", prompt, "a text", isinstance(prompt, str))
-    if len(images) != len(prompts):
-        raise ValueError(f"{len(images)} images but {len(prompts)} prompts; expected one each.")
-    strict = isinstance(rewrites, str) and rewrites == "strict"
-    if rewrites is None or strict:
-        rule = rewrite if strict else reword
-        rewrites = []
-        for number, prompt in enumerate(prompts):
-            try:
-                rewrites.append([rule(prompt, name) for name in method.textual])
-            except ValueError as error:
-                raise ValueError(f"Question {number}: {error}") from error
-        if method.textual:
-            _warn_of_prefixes(prompts)
+    if rewrites is None or (isinstance(rewrites, str) and rewrites == "strict"):
+        rewrites = _rewritten(prompts, method.textual, rewrite if rewrites else reword)
     if not _is_list(rewrites):
         kind = ValueError if isinstance(rewrites, str) else TypeError
         raise kind(
             f"rewrites={rewrites!r}; expected a list of texts for each prompt, 'strict' or None."
         )
-    rewrites = [list(texts) if _is_list(texts) else texts for texts in rewrites]
-    if len(rewrites) != len(prompts):
-        raise ValueError(
-            f"{len(rewrites)} lists of rewrites but {len(prompts)} prompts; expected one each."
-        )
-    for number, texts in enumerate(rewrites):
-        known = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-        if not known or len(texts) != len(method.textual):
-            raise ValueError(
-                f"The rewrites of prompt {number} are {texts!r}; {method.name} takes a list of "
-                f"{len(method.textual)} texts ({', '.join(method.textual) or 'none'})."
-            )
-    questions = [
-        Question(image, prompt, tuple(texts))
-        for image, prompt, texts in zip(images, prompts, rewrites, strict=True)
-    ]
+    rewrites = [tuple(texts) if _is_list(texts) else texts for texts in rewrites]
+    for what, given in (("images", images), ("lists of rewrites", rewrites)):
+        if len(given) != len(prompts):
+            raise ValueError(f"{len(given)} {what} but {len(prompts)} prompts; expected one each.")
+    questions = list(map(Question, images, prompts, rewrites))
     check_questions(questions, method.textual)
     return questions
 
 
-def _is_list(value: Any) -> bool:
-    # Of a mapping the keys would be taken, and a set has no order.
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set)
-
-
-def _warn_of_prefixes(prompts: Sequence[str]) -> None:
-    unknown = [prompt for prompt in prompts if not holds_instruction(prompt)]
+def _rewritten(
+    prompts: Sequence[str], textual: Sequence[str], rule: Callable[[str, str], str]
+) -> list[list[str]]:
+    """Rewrite each prompt for each textual round; warn of those without a known instruction."""
+    rewrites = []
+    for number, prompt in enumerate(prompts):
+        try:
+            rewrites.append([rule(prompt, name) for name in textual])
+        except ValueError as error:
+            raise ValueError(f"Question {number}: {error}") from error
+    unknown = [prompt for prompt in prompts if textual and not holds_instruction(prompt)]
     if unknown:
         warnings.warn(
             f"{len(unknown)} of {len(prompts)} prompts hold no instruction that the paper's "
@@ -240,3 +222,9 @@ def _warn_of_prefixes(prompts: Sequence[str]) -> None:
             UserWarning,
             stacklevel=4,
         )
+    return rewrites
+
+
+def _is_list(value: Any) -> bool:
+    # Of a mapping the keys would be taken, and a set has no order.
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set)

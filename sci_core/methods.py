@@ -5,9 +5,9 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 """
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import inf, log
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -54,6 +54,22 @@ class Rule:
         return (*own, "beta", "raw_margin", "log_probs", "edit", *clock)
 
 
+Edit = Literal["every_step", "first_token"]
+Clock = Literal["prompt", "generated"]
+_KINDS = {
+    str: ("a text", lambda value: isinstance(value, str)),
+    bool: ("True or False", lambda value: isinstance(value, bool)),
+    Number: ("a finite number", is_number),
+    Number | None: ("a finite number", lambda value: value is None or is_number(value)),
+    tuple[str, ...]: (
+        "a tuple of names of rounds",
+        lambda value: isinstance(value, tuple) and all(isinstance(name, str) for name in value),
+    ),
+    Edit: ("'every_step' or 'first_token'", lambda value: value in get_args(Edit)),
+    Clock: ("'prompt' or 'generated'", lambda value: value in get_args(Clock)),
+}
+"""By the type of a method's field: what is expected, and whether a value is that."""
+
 RULES = {
     "base": Rule(None, (), (0, 0), "original"),
     "tie": Rule("sci_core.logits:tie_logits", (), (0, 1), "original"),
@@ -99,22 +115,16 @@ class Method:
     alpha: Number = 1.0
     raw_margin: Number | None = None
     log_probs: bool = False
-    edit: str = "every_step"
-    clock: str = "prompt"
+    edit: Edit = "every_step"
+    clock: Clock = "prompt"
 
     def __post_init__(self) -> None:
-        for field, value in vars(self).items():
-            if field in ("textual", "visual"):
-                named = isinstance(value, tuple) and all(isinstance(name, str) for name in value)
-                check(field, value, "a tuple of names of rounds", named)
-            elif field in ("name", "rule", "edit", "clock"):
-                check(field, value, "a text", isinstance(value, str))
-            elif field == "log_probs":
-                check(field, value, "True or False", isinstance(value, bool))
-            elif field != "raw_margin" or value is not None:
-                check(field, value, "a finite number", is_number(value))
-                if isinstance(value, np.generic):  # which JSON cannot hold
-                    object.__setattr__(self, field, value.item())
+        for field in fields(self):
+            value = getattr(self, field.name)
+            expected, holds = _KINDS[field.type]
+            check(field.name, value, expected, holds(value))
+            if isinstance(value, np.generic):  # which JSON cannot hold
+                object.__setattr__(self, field.name, value.item())
         if self.rule not in RULES:
             raise ValueError(f"rule {self.rule!r} is unknown; choose one of {', '.join(RULES)}")
         counts = (len(self.textual), len(self.visual))
@@ -131,15 +141,6 @@ class Method:
             )
         if self.raw_margin is not None and not self.raw_margin >= 0:
             raise ValueError(f"raw_margin must be 0 or more logits; got {self.raw_margin}")
-        for field, allowed in (
-            ("edit", ("every_step", "first_token")),
-            ("clock", ("prompt", "generated")),
-        ):
-            if getattr(self, field) not in allowed:
-                raise ValueError(
-                    f"{field} must be {' or '.join(map(repr, allowed))}; "
-                    f"got {getattr(self, field)!r}"
-                )
 
     @property
     def rounds(self) -> tuple[str, ...]:
@@ -233,30 +234,29 @@ def method(name: str) -> Method:
             f"your own, as in {EXAMPLE!r}"
         )
     arguments = _constants(name) if call else {}
-    if general:
-        preset = sci(*(_whole(name, letter, arguments.pop(letter, None)) for letter in "MN"))
-    allowed = RULES[preset.rule].constants
-    unknown = [key for key in arguments if key not in allowed]
-    if unknown:
-        known = [*(["M", "N"] if general else []), *allowed]
-        raise ValueError(
-            f"{name!r}: {head.strip()} has no constant {unknown[0]!r}; it takes "
-            f"{', '.join(known) or 'none'}"
-        )
-    values = {key: _value(name, key, arguments[key], getattr(preset, key)) for key in arguments}
-    changed = {key: value for key, value in values.items() if value != getattr(preset, key)}
-    if not changed:
+    try:
+        if general:
+            preset = sci(arguments.pop("M", None), arguments.pop("N", None))
+        allowed = RULES[preset.rule].constants
+        for key in arguments:
+            if key not in allowed:
+                known = ", ".join([*(["M", "N"] if general else []), *allowed]) or "none"
+                raise ValueError(f"{head.strip()} has no constant {key!r}; it takes {known}")
+        changed = replace(preset, **arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name!r}: {error} An example is {EXAMPLE!r}.") from error
+    values = {key: (getattr(preset, key), getattr(changed, key)) for key in allowed}
+    constants = [f"{key}={value!r}" for key, (usual, value) in values.items() if value != usual]
+    if not constants:
         return preset
-    constants = [f"{key}={changed[key]!r}" for key in allowed if key in changed]
-    spelt = preset.name
     if preset.rule == "sci":
-        spelt = "SCI"
         constants = [f"M={len(preset.visual)}", f"N={len(preset.textual)}", *constants]
-    return replace(preset, name=f"{spelt}({', '.join(constants)})", **changed)
+    spelt = "SCI" if preset.rule == "sci" else preset.name
+    return replace(changed, name=f"{spelt}({', '.join(constants)})")
 
 
 def _constants(name: str) -> dict[str, Any]:
-    """Read what stands between the parentheses of a name as Python's own literals."""
+    """Read what stands between the parentheses of a name: Python's literals, numbers as floats."""
     try:
         call = ast.parse(name.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or call.args or not all(k.arg for k in call.keywords):
@@ -265,31 +265,11 @@ def _constants(name: str) -> dict[str, Any]:
         for keyword in call.keywords:
             key = keyword.arg.upper() if keyword.arg in "mn" else keyword.arg
             plain = isinstance(keyword.value, ast.Name)  # edit=first_token, without its quotes
-            constants[key] = keyword.value.id if plain else ast.literal_eval(keyword.value)
+            value = keyword.value.id if plain else ast.literal_eval(keyword.value)
+            constants[key] = float(value) if type(value) is int and key not in "MN" else value
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(
             f"{name!r} is no method with constants; expected a name and key=value pairs, as in "
             f"{EXAMPLE!r}"
         ) from error
     return constants
-
-
-def _whole(name: str, letter: str, value: Any) -> int:
-    if type(value) is not int:
-        came = "no" if value is None else repr(value)
-        raise ValueError(
-            f"{name!r} has {came} {letter}; expected whole numbers of dummy images M and rewritten "
-            f"prompts N, as in {EXAMPLE!r}"
-        )
-    return value
-
-
-def _value(name: str, key: str, value: Any, usual: Any) -> Any:
-    """A constant of the type that the usual one has; `raw_margin` has none by default."""
-    kind = float if usual is None else type(usual)
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        expected = {float: "a number", bool: "True or False", str: "a word"}[kind]
-        raise ValueError(f"{name!r}: {key} is {value!r}; expected {expected}")
-    return value

@@ -61,16 +61,17 @@ class ScriptedRounds(Rounds):
         self._rounds = rounds
         self.asked = [Prompt(encode(each.prompt), rounds) for each in questions]
         self.prompt_tokens = torch.tensor([len(each.ids) for each in self.asked])
+        self._deferred, self._needed = False, torch.ones(rounds, len(questions), dtype=torch.bool)
         self._set_logits()
 
-    def advance(
-        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
-    ) -> None:
+    def _step(self, tokens: Tensor, parents: Tensor, needed: Tensor) -> None:
         self._paths = [self._paths[parent] for parent in parents.tolist()]
         written = [self._written[parent] for parent in parents.tolist()]
         self._written = [[*w, t] for w, t in zip(written, tokens.tolist(), strict=True)]
-        self.prompt_tokens = self.prompt_tokens[parents]
         self._set_logits()
+
+    def _look(self, nodes: Tensor, tokens: Tensor | None) -> Tensor:
+        raise NotImplementedError("An evaluation reads every round.")
 
     def _set_logits(self) -> None:
         self.logits = torch.zeros(self._rounds, len(self._paths), self._vocab)

@@ -79,7 +79,7 @@ GENERATE = [
                 {"a", "b"},
             )
         ),
-        "The rewrites of prompt 1 are .*; SCI5 takes a list of 2 texts",
+        "The rewrites of question 1 are .*; expected one text for each textual round .V1, V2",
     ),
 ]
 CUSTOM = [
@@ -91,12 +91,13 @@ CUSTOM = [
     *of("noise", (None, "clampp"), "Unknown noise"),
     *of("prompts", ([PROMPT, text] for text in TEXT), "The prompt of question 1 must be a text"),
     *of("images", ([PICTURE, None],), "Question 1: Expected a PIL.Image.Image, got NoneType"),
-    *of("rewrites", ([["a", "b"], [None, "b"]],), "The rewrites of prompt 1 are"),
+    *of("rewrites", ([["a", "b"], [None, "b"]],), "The rewrites of question 1 are"),
 ]
 SCI = [
     *of("M", COUNT, "M must be a whole number of rounds; got"),
     *of("N", COUNT, "N must be a whole number of rounds; got"),
     *of("M", (9, -1), "M=.* visual rounds; there are 0 to 8"),
+    *of("N", (-1,), "N=-1 textual rounds; give 0 or more"),
 ]
 METHOD = [
     *(
@@ -107,13 +108,26 @@ METHOD = [
     *of("raw_margin", NUMBER[1:], "raw_margin must be a finite number; got"),
     *of("name", TEXT, "name must be a text; got"),
     *of("rule", TEXT, "rule must be a text; got"),
-    *of("edit", TEXT, "edit must be a text; got"),
-    *of("clock", TEXT, "clock must be a text; got"),
+    *of("edit", (*TEXT, "never"), "edit must be 'every_step' or 'first_token'; got"),
+    *of("clock", (*TEXT, "wall"), "clock must be 'prompt' or 'generated'; got"),
     *of("log_probs", (None, 1, "no"), "log_probs must be True or False; got"),
     *of("textual", (None, "V1", ["V1"], ("V1", None)), "textual must be a tuple of names"),
     *of("visual", (None, "black", [3], (3,)), "visual must be a tuple of names"),
 ]
-CASES = {"generate": GENERATE, "custom_generate": CUSTOM, "sci": SCI, "Method": METHOD}
+SPELT = [
+    *of(
+        "name", ("SCI(tau1=2)", "SCI(M=2.5, N=1)"), "'SCI.*': M must be a whole number of rounds; g"
+    ),
+    *of("name", ("SCI5(beta=high)",), "'SCI5.*': beta must be a finite number; got 'high'"),
+    *of("name", ("SCI5(log_probs=1)",), "'SCI5.*': log_probs must be True or False; got 1"),
+]
+CASES = {
+    "generate": GENERATE,
+    "custom_generate": CUSTOM,
+    "sci": SCI,
+    "Method": METHOD,
+    "method": SPELT,
+}
 
 
 def tried():
@@ -127,6 +141,7 @@ def tried():
         "custom_generate": {"processor": model.processor, **TWO},
         "sci": {"M": 1, "N": 1},
         "Method": {"name": "mine", "rule": "sci"},
+        "method": {},
     }
     found = {}
     for name, cases in CASES.items():

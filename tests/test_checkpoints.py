@@ -17,7 +17,7 @@ import torch
 from huggingface_hub import constants
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import AutoProcessor, PreTrainedConfig
+from transformers import AutoProcessor
 
 from sci_core import load_model
 from sci_core.families import files, models
@@ -114,12 +114,21 @@ def test_a_damaged_checkpoint_is_named(damage, error, says, damageable):
     assert str(copy) in str(caught.value)
 
 
+def at_hand(folder, monkeypatch):
+    """Any hub id has the files of this folder."""
+
+    def find(name, file, revision):
+        return folder / file if (folder / file).is_file() else None
+
+    for module in (files, models):
+        monkeypatch.setattr(module, "find_file", find)
+
+
 def test_an_adapter_alone_is_named_by_folder_and_by_hub_id(tmp_path, monkeypatch):
     (tmp_path / "adapter_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=rf"{tmp_path} holds an adapter"):
         load_model(tmp_path)
-    monkeypatch.setattr(files, "find_file", lambda name, file, revision: tmp_path / file)
-    monkeypatch.setattr(models, "find_file", files.find_file)
+    at_hand(tmp_path, monkeypatch)
     with pytest.raises(ValueError, match="some/lora holds an adapter"):
         load_model("some/lora")
 
@@ -186,9 +195,8 @@ def test_a_hub_id_stays_one_beside_a_folder_of_its_first_word(tmp_path, monkeypa
     (tmp_path / "Qwen").mkdir()
     monkeypatch.chdir(tmp_path)
     assert not is_path("Qwen/Qwen2-VL-7B-Instruct") and may_be_path("Qwen/Qwen2-VL-7B-Instruct")
-    monkeypatch.setattr(
-        PreTrainedConfig, "get_config_dict", lambda *_, **__: ({"model_type": "t5"}, {})
-    )
+    (tmp_path / "config.json").write_text('{"model_type": "t5"}', encoding="utf-8")
+    at_hand(tmp_path, monkeypatch)
     with pytest.raises(ValueError, match="family 't5'"):
         load_model("Qwen/Qwen2-VL-7B-Instruct")
 

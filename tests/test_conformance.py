@@ -244,20 +244,6 @@ def test_without_rounds_it_is_transformers_own_generate(kind, processor_of):
     assert longest > 1
 
 
-def test_an_instruction_before_a_picture_of_several_runs_changes_nothing():
-    """The marks before the first tile may be shared; the tiles are not divided."""
-    model = tiny.load("smolvlm", "float64")
-    template = model.tokenizer.chat_template
-    try:
-        model.tokenizer.chat_template = template.replace("message.content", "message.content[::-1]")
-        images, prompts = questions("smolvlm")
-        fast = generate(model, images, prompts, SCI5, STEPS, prefixes=PrefixCache())
-        slow = generate(model, images, prompts, SCI5, STEPS, engine="sequential", gate=False)
-        assert said(fast) == said(slow)
-    finally:
-        model.tokenizer.chat_template = template
-
-
 def test_the_prompt_is_counted_without_picture_and_marks():
     """The clock of M3ID: as many tokens whatever the picture, as of the text alone."""
     for kind in tiny.KINDS:

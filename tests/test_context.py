@@ -73,6 +73,10 @@ def test_a_window_is_refused_where_no_context_is_known():
     check_windows("my model", text)
 
 
+def test_a_configuration_that_states_no_context_has_none():
+    assert context(SimpleNamespace(max_position_embeddings=None)) is None
+
+
 @pytest.mark.parametrize("kind", WINDOWS)
 def test_a_window_that_cuts_nothing_is_taken_and_exact(kind, with_text):
     """As wide as the whole context or wider, or of layers that the model has none of."""

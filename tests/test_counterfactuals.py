@@ -240,14 +240,6 @@ def test_only_the_instruction_is_rewritten(anchor, name, before, after):
     assert rewrite(before + anchor + after, name) == before + REWRITES[name][anchor] + after
 
 
-@pytest.mark.parametrize("name", ["V1", "V3"])
-@pytest.mark.parametrize("anchor", list(REWRITES["V1"]))
-def test_v1_and_v3_keep_the_instruction_and_put_a_sentence_in_front(anchor, name):
-    rewritten = rewrite(f"What is it?\n{anchor}", name)
-    assert rewritten.endswith(anchor) or anchor == CHINESE
-    assert rewrite(rewritten, name).count(anchor) == 1
-
-
 @pytest.mark.parametrize(
     ("prompt", "found"),
     [

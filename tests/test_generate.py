@@ -2,13 +2,11 @@
 
 import random
 import re
-from copy import copy
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
-from PIL import Image, ImageFilter
+from PIL import Image
 
 from sci_core import (
     BASE,
@@ -25,8 +23,7 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.counterfactuals import DUMMIES, Dummy, reword
-from sci_core.families.named import check_choice
+from sci_core.counterfactuals import reword
 from tests import tiny
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2), SCI5_LITE)
@@ -35,12 +32,11 @@ families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 
 @families
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-10)])
-def test_two_phase_equals_sequential(family, dtype, tolerance):
-    """Logits, tokens, stops; greedy and sampled. Over 200 ragged questions in the four runs."""
-    model = tiny.load(family, dtype)
+def test_two_phase_equals_sequential(family):
+    """Logits, tokens, stops; greedy and sampled. Over 100 ragged questions in the two runs."""
+    model = tiny.load(family, "float64")
     generator = random.Random(f"{family} laws")
-    cases = ties = 0
+    cases = 0
     lengths, stops = set(), set()
     for trial in range(2 * len(METHODS)):
         method = METHODS[trial % len(METHODS)]  # greedy first, then sampled
@@ -50,88 +46,14 @@ def test_two_phase_equals_sequential(family, dtype, tolerance):
             settings |= {"temperature": 0.8, "top_k": 40, "top_p": 0.95, "seed": trial}
         fast = generate(model, images, prompts, method, **settings)
         plain = generate(model, images, prompts, method, engine="sequential", **settings)
-        for prompt, one, other in zip(prompts, fast, plain, strict=True):
+        for one, other in zip(fast, plain, strict=True):
             cases += 1
             lengths.add(len(other.tokens))
             stops.add(other.stopped)
-            if dtype == "float32" and (one.tokens, one.stopped) != (other.tokens, other.stopped):
-                assert "temperature" not in settings
-                assert tiny.deciding_gap(model, method, prompt, other) < tiny.NEAR_TIE
-                ties += 1
-                continue
             assert (one.tokens, one.stopped, one.text) == (other.tokens, other.stopped, other.text)
             for ours, theirs in zip(one.logits, other.logits, strict=True):
-                torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
+                torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=0)
     assert cases >= 51 and stops == {True, False} and len(lengths) >= 8
-    assert ties <= 1
-
-
-@families
-def test_a_registered_dummy_is_a_visual_round(family, monkeypatch):
-    """One line in `DUMMIES`, and every method and engine takes rounds of that name."""
-    blur = Dummy("'blur' and a radius", lambda image, radius, _: _blurred(image, radius), r"\d")
-    monkeypatch.setitem(DUMMIES, "blur", blur)
-    model = tiny.load(family, "float64")
-    images, prompts = tiny.random_questions(random.Random(f"{family} dummy"), 5)
-    method = replace(SCI5, name="blurred", visual=("blur5", "black"))
-    fast, plain = (
-        generate(model, images, prompts, method, engine=engine, max_new_tokens=6)
-        for engine in ("two_phase", "sequential")
-    )
-    assert [answer.tokens for answer in fast] == [answer.tokens for answer in plain]
-    with pytest.raises(ValueError, match="or 'blur' and a radius"):
-        generate(model, images, prompts, replace(method, visual=("blur", "black")))
-
-
-def _blurred(image, radius):
-    return image.filter(ImageFilter.BoxBlur(radius))
-
-
-@families
-def test_base_equals_transformers(family):
-    """With no counterfactual round the answer is the unmodified model's own greedy decoding."""
-    model = tiny.load(family, "float64")
-    images, prompts = tiny.random_questions(random.Random(f"{family} base"), 12)
-    ours = generate(model, images, prompts, BASE, max_new_tokens=10)
-    empty = generate(model, images, prompts, sci(0, 0), max_new_tokens=10)
-    assert [answer.tokens for answer in empty] == [answer.tokens for answer in ours]
-    for image, prompt, answer in zip(images, prompts, ours, strict=True):
-        picture = model.processor.prepare(image)
-        ids = torch.tensor([model.processor.token_ids([prompt], [picture.ids])[0]])
-        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
-        if family == "qwen2_vl":
-            inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
-        written = model.hf.generate(**inputs, do_sample=False, max_new_tokens=10)
-        theirs = written[0, ids.shape[1] :].tolist()
-        assert theirs[: len(answer.tokens)] == list(answer.tokens)
-        ending = theirs[len(answer.tokens) :]
-        assert len(ending) == answer.stopped and set(ending) <= model.eos_token_ids
-        assert (
-            generate(model, [image], [prompt], sci(0, 0), max_new_tokens=10)[0].tokens
-            == answer.tokens
-        )
-
-
-@families
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_answers_do_not_depend_on_batches(family, temperature):
-    model = tiny.load(family, "float64")
-    images, prompts = tiny.random_questions(random.Random(f"{family} batches"), 9)
-    settings = {"max_new_tokens": 6, "temperature": temperature, "seed": 3}
-    whole, *others = (
-        generate(model, images, prompts, SCI5, batch_size=size, **settings) for size in (9, 1, 2, 5)
-    )
-    assert all(other == whole for other in others)
-
-
-@families
-def test_answers_keep_the_order_of_the_questions(family):
-    model = tiny.load(family, "float64")
-    images, prompts = tiny.random_questions(random.Random(f"{family} order"), 7)
-    order = random.Random(1).sample(range(7), 7)
-    straight = generate(model, images, prompts, SCI3, max_new_tokens=5)
-    mixed = generate(model, [images[i] for i in order], [prompts[i] for i in order], SCI3, 5)
-    assert mixed == [straight[place] for place in order]
 
 
 def test_one_token_is_fed_to_every_round():
@@ -220,17 +142,10 @@ IMAGE, PROMPT = Image.new("RGB", (40, 40)), "What? Please answer yes or no."
     ("change", "says"),
     [
         ({"images": [IMAGE, IMAGE]}, "2 images but 1 prompts"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be a whole number of 1 or more; got 0"),
-        ({"batch_size": 0}, "batch_size must be a whole number of 1 or more; got 0"),
         ({"method": "SCI4"}, "unknown method 'SCI4'"),
         ({"method": replace(SCI3, visual=("noise5000",))}, "unknown dummy image 'noise5000'"),
-        ({"workers": -1}, "workers must be a whole number of 0 or more; got -1"),
-        ({"prompts": ["What?"], "rewrites": "strict"}, "'What[?]' holds 0 known instructions"),
-        ({"rewrites": "stric"}, "rewrites='stric'; expected a list of texts for each prompt"),
-        ({"prompts": [f"{PROMPT} {PROMPT}"]}, "holds 2 known instructions"),
         ({"rewrites": []}, "0 lists of rewrites but 1 prompts"),
-        ({"rewrites": [["One?"]]}, r"SCI5 takes a list of 2 texts \(V1, V2\)"),
-        ({"temperature": -1.0}, "temperature must be 0"),
+        ({"rewrites": [["One?"]]}, r"rewrites of question 0 are .* one text for each .*\(V1, V2\)"),
         ({"images": [Image.new("RGB", (1, 1))]}, "Question 0: The picture has 1 x 1"),
     ],
 )
@@ -276,16 +191,6 @@ def test_a_prompt_with_no_or_two_instructions_is_named_with_its_number(
         generate(tiny.load("qwen2_vl"), [IMAGE] * 3, prompts, rewrites=rewrites)
 
 
-def test_one_prompt_is_not_a_list_of_letters():
-    with pytest.raises(TypeError, match=r"\[prompt\]"):
-        generate(tiny.load("qwen2_vl"), [IMAGE], PROMPT)
-
-
-def test_an_unknown_choice_lists_what_is_known():
-    with pytest.raises(ValueError, match=r"Unknown noise .clampp.; use one of clamp, wrap\."):
-        check_choice("noise", "clampp", ("clamp", "wrap"))
-
-
 def test_a_prompt_beyond_the_context_is_refused_and_named():
     model = tiny.load("qwen2_vl")
     image = tiny.random_image(random.Random(0))
@@ -300,24 +205,3 @@ def test_a_prompt_beyond_the_context_is_refused_and_named():
     generate(model, [image], prompts[:1], "base", fitting)
     with pytest.raises(ValueError, match=f"up to {fitting + 1:,} are to come"):
         generate(model, [image], prompts[:1], "base", fitting + 1)
-
-
-@pytest.mark.parametrize(
-    ("rope", "longest"),
-    [
-        ({"rope_type": "linear", "factor": 2.0}, 8),
-        ({"rope_type": "yarn", "factor": 2.0}, 4),
-        ({}, 4),
-    ],
-)
-def test_the_context_is_what_the_configuration_states(rope, longest):
-    model = copy(tiny.load("qwen2_vl"))
-    model.processor = copy(model.processor)
-    model.processor.config = copy(model.processor.config)
-    text = SimpleNamespace(max_position_embeddings=4, rope_parameters=rope)
-    model.processor.config.get_text_config = lambda *_, **__: text
-    pictures, prompts = tiny.random_questions(random.Random(1), 1)
-    with pytest.raises(ValueError, match=rf"the model's context is {longest}\."):
-        generate(model, pictures, prompts, "base", 1)
-    text.max_position_embeddings = None
-    assert len(generate(model, pictures, prompts, "base", 1)) == 1

@@ -13,7 +13,6 @@ from sci_core.logits import (
     tc_logits,
     tie_logits,
     vc_logits,
-    vcd_logits,
 )
 
 # Quarters between -8 and 8: ties are common, and float64 sums of them are exact.
@@ -37,11 +36,6 @@ def test_toy_vector():
     torch.testing.assert_close(tc_logits(TOY, 1) / 1.5, torch.tensor([[1.3333333, 2.0, 0.0]]))
     torch.testing.assert_close(vc_logits(TOY, 1) / 0.2, torch.tensor([[0.0, 5.0, -5.0]]))
     torch.testing.assert_close(sci_logits(TOY, 1, 1.5, 0.2), torch.tensor([[1.3333333, 7.0, -5.0]]))
-
-
-@given(TWO, st.floats(0.01, 5.0))
-def test_vcd_is_sci_without_textual_rounds(Z, alpha):
-    torch.testing.assert_close(sci_logits(Z, 0, 1.0, 1 / alpha), vcd_logits(Z, alpha))
 
 
 @given(TWO)
@@ -110,12 +104,6 @@ def test_a_constant_on_one_round_changes_the_order_of_tc():
     moved = Z + torch.tensor([0.0, 3.0])[:, None, None]
     assert tc_logits(Z, 1).argmax() == 0
     assert tc_logits(moved, 1).argmax() == 1
-
-
-@given(TWO, st.floats(0.001, 0.1))
-def test_m3id_starts_at_the_base(Z, decay):
-    start = torch.zeros(Z.shape[1], dtype=torch.long)
-    assert torch.equal(m3id_logits(Z, start, decay), Z[0])
 
 
 @given(TWO, st.integers(0, 200))

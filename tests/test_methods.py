@@ -104,14 +104,10 @@ def test_a_name_may_hold_constants_of_ones_own(spelling, expected, name):
             "SCI",
             "unknown method 'SCI'; choose one of base, .* or give constants .* as in 'SCI\\(M=2",
         ),
-        ("SCI(tau1=2)", "has no M; expected whole numbers"),
-        ("SCI(M=2.5, N=1)", "has 2.5 M; expected whole"),
         ("SCI(M=2, N=2, gamma=1)", "no constant 'gamma'; it takes M, N, tau1, tau2, beta"),
         ("SCI5(M=2)", "SCI5 has no constant 'M'; it takes tau1, tau2"),
         ("VCD(tau2=1)", "no constant 'tau2'; it takes alpha, beta"),
         ("base(beta=0.5)", "base has no constant 'beta'; it takes none"),
-        ("SCI5(beta=high)", "beta is 'high'; expected a number"),
-        ("SCI5(log_probs=1)", "log_probs is 1; expected True or False"),
         ("SCI5(beta=2)", "beta in \\[0, 1\\]; got tau1=2.0, tau2=0.2, beta=2.0"),
         ("SCI(M=99, N=0)", "M=99 visual rounds"),
         ("SCI5(0.8)", "no method with constants; expected a name and key=value"),
@@ -134,15 +130,6 @@ def test_sci_in_general(M, N):
     assert general.name == (f"SCI{1 + M + N}" if M == N else f"SCI(M={M}, N={N})")
 
 
-def test_sci_refuses_impossible_numbers():
-    with pytest.raises(ValueError, match="M=9 visual rounds; there are 0 to 8"):
-        sci(9, 0)
-    with pytest.raises(ValueError, match="M=-1"):
-        sci(-1, 0)
-    with pytest.raises(ValueError, match="N=-1"):
-        sci(0, -1)
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -151,11 +138,8 @@ def test_sci_refuses_impossible_numbers():
         ({"rule": "sci", "tau1": 0.0}, "tau1=0.0"),
         ({"rule": "sci", "tau2": -1.0}, "tau2=-1.0"),
         ({"rule": "sci", "beta": 1.5}, "beta=1.5"),
-        ({"rule": "sci", "beta": math.nan}, "beta must be a finite number; got nan"),
         ({"rule": "sci", "raw_margin": -1.0}, "raw_margin"),
         ({"rule": "cd"}, "rule 'cd' is unknown; choose one of base, tie, vcd, m3id, sci"),
-        ({"rule": "sci", "edit": "never"}, "edit must be 'every_step' or 'first_token'"),
-        ({"rule": "sci", "clock": "wall"}, "clock must be 'prompt' or 'generated'"),
     ],
 )
 def test_contradictory_fields_are_refused(fields, message):
@@ -195,11 +179,6 @@ def test_beta_one_answers_with_the_argmax_of_tc(Z):
     strict = dataclasses.replace(SCI5, beta=1.0)
     tc = Z[:3].amax(0)
     assert torch.equal(scores(strict, Z, step=0).isfinite(), tc == tc.amax(-1, keepdim=True))
-
-
-@given(FIVE)
-def test_beta_zero_masks_nothing(Z):
-    assert scores(dataclasses.replace(SCI5, beta=0.0), Z, step=0).isfinite().all()
 
 
 @given(FIVE)

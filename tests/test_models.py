@@ -13,7 +13,7 @@ import torch
 import transformers
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import AutoProcessor, LlavaNextProcessor, Qwen2VLProcessor
+from transformers import AutoProcessor
 
 from sci_book.results.records import read_records
 from sci_book.run.provenance import revision
@@ -29,15 +29,6 @@ PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 
-def expected_text(model, image_tokens):
-    turn = [{"type": "image"}, {"type": "text", "text": PROMPT}]
-    text = model.tokenizer.apply_chat_template(
-        [{"role": "user", "content": turn}], add_generation_prompt=True, tokenize=False
-    )
-    placeholder = model.tokenizer.convert_ids_to_tokens(model.image_token_id)
-    return text.replace(placeholder, placeholder * image_tokens)
-
-
 @families
 def test_what_a_model_says_of_itself(family):
     model = tiny.load(family)
@@ -48,71 +39,6 @@ def test_what_a_model_says_of_itself(family):
     assert model.vocab_size == len(model.tokenizer)
     assert model.tokenizer.eos_token_id in model.eos_token_ids
     assert not any(parameter.requires_grad for parameter in model.hf.parameters())
-
-
-@families
-@pytest.mark.parametrize("size", [*tiny.IMAGE_SIZES, (2, 2), (3, 50), (50, 3), (2, 400)])
-def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
-    model = tiny.load(family)
-    picture = model.processor.prepare(Image.new("RGB", size, (200, 30, 90)))
-    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
-    features = model.encode([picture])[0]
-    assert ids.count(model.image_token_id) == picture.tokens == len(features)
-    assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
-
-
-def test_llava_inputs_equal_those_of_its_processor():
-    model = tiny.load("llava_next")
-    processor = LlavaNextProcessor(
-        model.processor.image_processor,
-        model.tokenizer,
-        patch_size=model.hf.config.vision_config.patch_size,
-        vision_feature_select_strategy=model.hf.config.vision_feature_select_strategy,
-        num_additional_image_tokens=1,
-    )
-    for size in [*tiny.IMAGE_SIZES, (3, 50), (99, 98)]:
-        image = Image.new("RGB", size, (9, 99, 199))
-        theirs = processor(images=[image], text=[expected_text(model, 1)], return_tensors="pt")
-        picture = model.processor.prepare(image)
-        assert (
-            theirs["input_ids"][0].tolist() == model.processor.token_ids([PROMPT], [picture.ids])[0]
-        )
-        assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
-        assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
-
-
-def test_qwen_counts_image_tokens_as_its_processor_does():
-    """The processor itself cannot be built without torchvision; its rule can be called."""
-    model = tiny.load("qwen2_vl")
-    processor = SimpleNamespace(image_processor=model.processor.image_processor, image_token="x")
-    for size in tiny.IMAGE_SIZES:
-        picture = model.processor.prepare(Image.new("RGB", size))
-        grid = {"image_grid_thw": picture.inputs["image_grid_thw"]}
-        assert len(Qwen2VLProcessor.replace_image_token(processor, grid, 0)) == picture.tokens
-
-
-@families
-def test_features_do_not_depend_on_the_other_pictures(family):
-    model = tiny.load(family, "float64")
-    generator = random.Random(0)
-    pictures = [model.processor.prepare(tiny.random_image(generator)) for _ in range(5)]
-    for picture, features in zip(pictures, model.encode(pictures), strict=True):
-        torch.testing.assert_close(features, model.encode([picture])[0], atol=1e-12, rtol=0)
-
-
-@families
-def test_positions_count_text_tokens_one_by_one(family):
-    model = tiny.load(family)
-    picture = model.processor.prepare(tiny.random_image(random.Random(1)))
-    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
-    positions = model.positions(ids, picture)
-    assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
-    start = ids.index(model.image_token_id)
-    end = start + picture.tokens
-    assert positions[:, :start].tolist() == [list(range(start))] * len(positions)
-    first = int(positions[:, :end].max()) + 1
-    text = list(range(first, first + len(ids) - end))
-    assert positions[:, end:].tolist() == [text] * len(positions)
 
 
 @families
@@ -188,14 +114,6 @@ def test_a_pocket_checkpoint_has_a_processor_of_transformers_and_its_frozen_revi
 def test_loading_a_folder_is_silent(capfd):
     load_model(tiny.checkpoint("qwen2_vl"))
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_template_in_its_own_json_file_is_found(damageable):
-    copy = damageable()
-    template = (copy / "chat_template.jinja").read_text()
-    (copy / "chat_template.jinja").unlink()
-    (copy / "chat_template.json").write_text(json.dumps({"chat_template": template}))
-    assert load_model(copy).tokenizer.chat_template == template
 
 
 def test_a_beginning_of_sequence_is_not_doubled(damageable):
@@ -303,13 +221,6 @@ def test_a_tower_whose_features_are_not_known_is_refused(kind, tower, strategy, 
         hf.config.vision_config = getattr(transformers, tower)()
     with pytest.raises(ValueError, match=says):
         adapt(hf, model.tokenizer, model.processor.image_processor, name="a checkpoint")
-
-
-def test_a_template_without_a_placeholder_is_named(damageable):
-    copy = damageable()
-    (copy / "chat_template.jinja").write_text("{{ messages[0]['content'][1]['text'] }}")
-    with pytest.raises(ValueError, match=r"template of the checkpoint writes 0 image .*takes pict"):
-        load_model(copy).processor.token_ids(["What?"], [(4,)])
 
 
 def test_a_placeholder_in_the_prompt_is_refused():

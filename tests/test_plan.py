@@ -33,16 +33,6 @@ def test_a_question_with_two_rewrites():
     assert made.lasts == (1, 3, 4)
 
 
-def test_equal_rounds_keep_their_last_token():
-    made = plan([[1, 9, 2, 3], [1, 9, 2, 3]], IMAGE)
-    assert (made.prefix, made.shared, made.suffixes) == ((1, 9), (2,), ((3,), (3,)))
-
-
-def test_the_prefix_of_a_round_alone_ends_with_its_picture():
-    made = plan([[1, 9, 2, 3]], IMAGE)
-    assert (made.prefix, made.shared, made.suffixes) == ((1, 9), (2,), ((3,),))
-
-
 def test_a_picture_is_never_divided():
     """Without the whole picture there is no prefix; what precedes it is shared text."""
     for sequences in ([[1, 9, 9, 9], [1, 9, 9, 9]], [[1, 9, 9, 2], [1, 9, 2, 2]]):
@@ -57,11 +47,6 @@ def test_nor_is_a_picture_of_several_runs():
     assert (made.prefix, made.shared) == ((), (1,))
     made = plan([[1, 9, 9, 5, 9, 9, 2, 3], [1, 9, 9, 5, 9, 9, 2, 4]], IMAGE)
     assert (made.prefix, made.shared) == ((1, 9, 9, 5, 9, 9), (2,))
-
-
-def test_an_instruction_before_the_picture_shares_what_precedes_it():
-    made = plan([[1, 2, 9, 9, 3], [1, 4, 9, 9, 3]], IMAGE)
-    assert (made.prefix, made.shared) == ((), (1,))
 
 
 @pytest.mark.parametrize("empty", [[], [[1], []]])

@@ -230,9 +230,8 @@ def test_the_checkpoints_own_dtype_is_loaded(tmp_path):
 def test_slow_bfloat16_is_said_once(feature, monkeypatch):
     has = {"avx2": True, "avx512_bf16": False, **({feature: True} if feature else {})}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
-    precision_module._say_that_bfloat16_is_emulated.cache_clear()
     with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+        warnings.simplefilter("default")  # as Python has it: once a place
         for dtype in ("float32", "bfloat16", "bfloat16"):
             load_model(tiny.checkpoint("qwen2_vl"), dtype=dtype, device="cpu")
     ours = [each for each in said if "bfloat16" in str(each.message)]
@@ -243,7 +242,6 @@ def test_slow_bfloat16_is_said_once(feature, monkeypatch):
 def test_a_worker_does_not_repeat_it(monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
     monkeypatch.setattr(precision_module.multiprocessing, "parent_process", object)
-    precision_module._say_that_bfloat16_is_emulated.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_model(tiny.checkpoint("qwen2_vl"), dtype="bfloat16", device="cpu")

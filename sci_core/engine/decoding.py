@@ -113,7 +113,7 @@ def decode(
             looked = torch.full(Z.shape[1:2], bool(method.visual))
         sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
-        for node in sorted(set(range(len(sound))) - set(nodes)):
+        for node in [node for node, fine in enumerate(sound) if not fine]:
             logits = Z[:, node] if not gate or looked[node] else rounds.logits[:, node]
             open_answers[node].error = _fault(model, method, open_answers[node], logits)
         if not nodes:

@@ -21,12 +21,11 @@ from sci_core.engine.questions import (
     ask,
     check_context,
     check_questions,
-    prompt_tokens,
     round_images,
     split_rounds,
 )
 from sci_core.engine.reading import prefill, read_all
-from sci_core.engine.rounds import Rounds, check_deferred, checked_step
+from sci_core.engine.rounds import Rounds
 from sci_core.engine.sequential import SequentialRounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
@@ -89,7 +88,7 @@ def begin_rounds(
     return TwoPhaseRounds(model, asked, store, deferred)
 
 
-class TwoPhaseRounds:
+class TwoPhaseRounds(Rounds):
     """A group that reads the original picture with all textual rounds, and groups of dummies."""
 
     def __init__(
@@ -99,47 +98,35 @@ class TwoPhaseRounds:
         prefixes: PrefixCache,
         deferred: bool,
     ):
-        self._model, self.asked, self._prefixes = model, asked, prefixes
-        self.prompt_tokens = prompt_tokens(asked, model.device)
+        super().__init__(model, asked, deferred)
+        self._prefixes = prefixes
         textual, dummies = len(asked[0].texts), len(asked[0].dummies)
         spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
-        self._deferred = Deferred(spans, len(asked)) if deferred and dummies else None
+        self._late = Deferred(spans, len(asked))
         now = [slice(0, textual), *([] if deferred else spans)]
         reads = [read_all(model, prefixes, asked, span) for span in now]
         prefilled = prefill(model, prefixes, reads)
-        present = textual if deferred else textual + dummies
         self._groups: list[Group] = []
         first = 0
         for blocks in [[reads[0]], *in_calls(reads[1:])]:
-            group = Group(model, blocks, prefilled, first, present)
+            group = Group(model, blocks, prefilled, first, self._count)
             first += len(group.logits)
             self._groups.append(group)
         self.logits = torch.cat([group.logits for group in self._groups])
-        self._needed = torch.ones(present, len(asked), dtype=torch.bool, device=model.device)
         self._stepped = False
 
-    @torch.no_grad()
-    def advance(
-        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
-    ) -> None:
-        tokens, parents, self._needed = checked_step(
-            tokens, parents, needed, self._needed, self._deferred is not None
-        )
+    def _step(self, tokens: Tensor, parents: Tensor, needed: Tensor) -> None:
         if not self._stepped:
             self._groups, self._stepped = Group.joined(self._groups), True
-        self.prompt_tokens = self.prompt_tokens[parents]
-        shape = (*self._needed.shape, self.logits.shape[-1])
-        self.logits = self.logits.new_full(shape, torch.nan)
+        self.logits = self.logits.new_full((*needed.shape, self.logits.shape[-1]), torch.nan)
         self._groups = [
             part
             for group in self._groups
-            for part in group.step(tokens, parents, self._needed, self.logits)
+            for part in group.step(tokens, parents, needed, self.logits)
         ]
-        if self._deferred is not None:
-            self._deferred.advance(tokens.tolist(), parents.tolist())
+        if self._deferred:
+            self._late.advance(tokens.tolist(), parents.tolist())
 
-    @torch.no_grad()
-    def read_visual_rounds(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
-        check_deferred(self._deferred is not None)
-        last = self._deferred.read(self._model, self._prefixes, self.asked, nodes.tolist())
+    def _look(self, nodes: Tensor, tokens: Tensor | None) -> Tensor:
+        last = self._late.read(self._model, self._prefixes, self.asked, nodes.tolist())
         return self._model.head(last, tokens)

@@ -19,6 +19,7 @@ from sci_core.counterfactuals import (
     find_dummy,
     is_constant,
     is_visual,
+    reduced,
     shrinks,
 )
 from sci_core.families.precision import context
@@ -130,17 +131,19 @@ def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
 def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> None:
     """Raise TypeError or ValueError, naming the question, for one that cannot be asked.
 
-    Its rewrites must match the textual rounds, and `prepare_image` must accept its picture.
+    Its rewrites must be texts, one a textual round, and `prepare_image` must accept its picture.
     """
     for number, question in enumerate(questions):
         try:
             _ = question.prepared
         except (TypeError, ValueError) as error:
             raise type(error)(f"Question {number}: {error}") from None
-        if len(question.rewrites) != len(textual):
+        texts = question.rewrites
+        known = isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)
+        if not known or len(texts) != len(textual):
             raise ValueError(
-                f"Question {number} has {len(question.rewrites)} rewrites; the rounds need "
-                f"{len(textual)} ({', '.join(textual) or 'none'})."
+                f"The rewrites of question {number} are {texts!r}; expected one text for each "
+                f"textual round ({', '.join(textual) or 'none'})."
             )
 
 
@@ -157,7 +160,7 @@ def round_images(
     is prepared here when it is first looked at.
     """
     prepare = prepare or partial(partial, prepare_picture, processor)
-    contents = processor.contents
+    contents = processor.contents.setdefault(processor.settings, {})
     distinct: dict[tuple, RoundImage] = {}
     images = []
     for question in questions:
@@ -194,7 +197,7 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
         return processor.prepare(image)
     dummy, number = find_dummy(name)
     if noise == "normalized" and dummy.on_values is not None:
-        source = dummy.made_from(image)
+        source = reduced(image, dummy.factor)
         prepared = processor.prepare(source)
         values = dummy.on_values(prepared.inputs["pixel_values"], source, number)
         return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})

@@ -1,17 +1,17 @@
 """What an engine offers: the logits of every round of a batch of questions, step by step."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from sci_core.engine.questions import EncodedQuestion
+from sci_core.engine.questions import EncodedQuestion, prompt_tokens
+from sci_core.families.models import VisionLanguageModel
 
 
-@runtime_checkable
-class Rounds(Protocol):
+class Rounds(ABC):
     """A batch of questions being answered. The tokens a question has so far are its *node*.
 
     Attributes:
@@ -25,6 +25,17 @@ class Rounds(Protocol):
     prompt_tokens: Int[Tensor, " batch"]
     asked: Sequence[EncodedQuestion]
 
+    def __init__(
+        self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion], deferred: bool
+    ):
+        self.asked, self._model = asked, model
+        self.prompt_tokens = prompt_tokens(asked, model.device)
+        texts, dummies = len(asked[0].texts), len(asked[0].dummies)
+        self._deferred = deferred and dummies > 0
+        self._count = texts if deferred else texts + dummies  # of the rounds in `logits`
+        self._needed = torch.ones(self._count, len(asked), dtype=torch.bool, device=model.device)
+
+    @torch.no_grad()
     def advance(
         self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
     ) -> None:
@@ -40,7 +51,38 @@ class Rounds(Protocol):
             ValueError: no tokens, unequal lengths, a parent that does not exist, a round that was
                 left out before, or a fork where visual rounds are deferred.
         """
+        device, batch = self._needed.device, self._needed.shape[1]
+        parents = torch.arange(batch) if parents is None else parents
+        if tokens.ndim != 1 or len(tokens) == 0 or parents.shape != tokens.shape:
+            raise ValueError(
+                f"Expected one token a parent and at least one, got tokens of shape "
+                f"{tuple(tokens.shape)} and parents of shape {tuple(parents.shape)}."
+            )
+        if parents.min() < 0 or parents.max() >= batch:
+            raise ValueError(f"Parents are {parents.tolist()}; there are nodes 0 to {batch - 1}.")
+        if self._deferred and len(parents.unique()) < len(parents):
+            raise ValueError(
+                f"Parents are {parents.tolist()}: a node was named twice, but where visual rounds "
+                "are deferred no node can fork."
+            )
+        tokens, parents = tokens.to(device), parents.to(device)
+        available = self._needed[:, parents]
+        needed = available if needed is None else needed.to(device)
+        if needed.shape != available.shape or not needed.any():
+            raise ValueError(
+                f"needed has shape {tuple(needed.shape)}, {int(needed.sum())} of it true; expected "
+                f"(rounds, nodes) = {tuple(available.shape)} and at least one."
+            )
+        if (needed & ~available).any():
+            number, node = (needed & ~available).nonzero()[0].tolist()
+            raise ValueError(
+                f"Round {number} of new node {node} was left out at an earlier step; a round that "
+                "will be read again must be needed at every step."
+            )
+        self._step(tokens, parents, needed)
+        self.prompt_tokens, self._needed = self.prompt_tokens[parents], needed
 
+    @torch.no_grad()
     def read_visual_rounds(
         self, nodes: Int[Tensor, " looked"], tokens: Int[Tensor, " some"] | None = None
     ) -> Float[Tensor, "visual looked _"]:
@@ -48,50 +90,16 @@ class Rounds(Protocol):
 
         Raises ValueError if the visual rounds are not deferred.
         """
+        if not self._deferred:
+            raise ValueError(
+                "read_visual_rounds reads deferred ones; start with deferred=True and some."
+            )
+        return self._look(nodes, tokens)
 
+    @abstractmethod
+    def _step(self, tokens: Tensor, parents: Tensor, needed: Bool[Tensor, "rounds nodes"]) -> None:
+        """Do as `advance`, whose arguments are right; update `logits` alone."""
 
-def checked_step(
-    tokens: Tensor,
-    parents: Tensor | None,
-    needed: Tensor | None,
-    before: Bool[Tensor, "rounds nodes"],
-    deferred: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Check the arguments of `advance`; bring them to `before`, the rounds needed last."""
-    batch = before.shape[1]
-    parents = torch.arange(batch) if parents is None else parents
-    if tokens.ndim != 1 or len(tokens) == 0 or parents.shape != tokens.shape:
-        raise ValueError(
-            f"Expected one token a parent and at least one, got tokens of shape "
-            f"{tuple(tokens.shape)} and parents of shape {tuple(parents.shape)}."
-        )
-    if parents.min() < 0 or parents.max() >= batch:
-        raise ValueError(f"Parents are {parents.tolist()}; there are nodes 0 to {batch - 1}.")
-    if deferred and len(parents.unique()) < len(parents):
-        raise ValueError(
-            f"Parents are {parents.tolist()}: a node was named twice, but where visual rounds are "
-            "deferred no node can fork."
-        )
-    tokens, parents = tokens.to(before.device), parents.to(before.device)
-    available = before[:, parents]
-    needed = available if needed is None else needed.to(before.device)
-    if needed.shape != available.shape or not needed.any():
-        raise ValueError(
-            f"needed has shape {tuple(needed.shape)}, {int(needed.sum())} of it true; expected "
-            f"(rounds, nodes) = {tuple(available.shape)} and at least one."
-        )
-    if (needed & ~available).any():
-        number, node = (needed & ~available).nonzero()[0].tolist()
-        raise ValueError(
-            f"Round {number} of new node {node} was left out at an earlier step; a round that will "
-            "be read again must be needed at every step."
-        )
-    return tokens, parents, needed
-
-
-def check_deferred(deferred: bool) -> None:
-    """Raise ValueError where no visual round waits to be looked at."""
-    if not deferred:
-        raise ValueError(
-            "read_visual_rounds reads deferred ones; start with deferred=True and some."
-        )
+    @abstractmethod
+    def _look(self, nodes: Tensor, tokens: Tensor | None) -> Tensor:
+        """Do as `read_visual_rounds`, where they are deferred."""

@@ -212,25 +212,33 @@ class VisionLanguageModel(ABC):
 
         It has no pixels, so that it costs an embedding: positions follow from the ids and sizes.
         """
-        ids = torch.tensor([list(ids)], device=self.device)
-        sizes = {key: size for key, size in picture.inputs.items() if key != "pixel_values"}
-        hook = self.hf.get_decoder().register_forward_pre_hook(
-            _end_with_positions, with_kwargs=True
-        )
+        given: dict[str, Any] = {}
+
+        def end(_: Any, __: tuple, arguments: dict[str, Any]) -> None:
+            given.update(arguments)
+            raise _DecoderReached
+
+        hook = self.hf.get_decoder().register_forward_pre_hook(end, with_kwargs=True)
         try:
-            self.hf(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                use_cache=False,
-                **self.extra_inputs(ids),
-                **{key: size.to(self.device) for key, size in sizes.items()},
-            )
-        except _DecoderReached as reached:
-            if reached.positions is not None:
-                return reached.positions
+            sizes = {key: size for key, size in picture.inputs.items() if key != "pixel_values"}
+            self._plain_pass(ids, sizes)
+        except _DecoderReached:
+            pass
         finally:
             hook.remove()
-        return torch.arange(ids.shape[1], device=self.device)[None]  # what a decoder takes itself
+        plain = torch.arange(len(ids), device=self.device)[None]  # what a decoder takes itself
+        return plain if given.get("position_ids") is None else given["position_ids"]
+
+    def _plain_pass(self, ids: Sequence[int], inputs: Mapping[str, Tensor], **more: Any) -> Any:
+        ids = torch.tensor([list(ids)], device=self.device)
+        return self.hf(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            use_cache=False,
+            **self.extra_inputs(ids),
+            **{name: value.to(self.device) for name, value in inputs.items()},
+            **more,
+        )
 
     def hidden(
         self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
@@ -277,28 +285,12 @@ class VisionLanguageModel(ABC):
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Return next-token logits `[vocab]` of one plain, uncached pass of the model."""
-        ids = torch.tensor([list(ids)], device=self.device)
-        output = self.hf(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            use_cache=False,
-            logits_to_keep=1,
-            **self.extra_inputs(ids),
-            **{name: value.to(self.device) for name, value in picture.inputs.items()},
-        )
+        output = self._plain_pass(ids, picture.inputs, logits_to_keep=1)
         return _as_logits(output.logits[0, -1]).to(self.device)
 
 
 class _DecoderReached(Exception):
     """Ends a plain pass at the decoder."""
-
-    def __init__(self, positions: Tensor | None):
-        super().__init__()
-        self.positions = positions
-
-
-def _end_with_positions(_: Any, __: tuple, given: dict[str, Any]) -> None:
-    raise _DecoderReached(given.get("position_ids"))
 
 
 def _device(module: Any) -> torch.device:

@@ -89,13 +89,10 @@ def read_object(name: str, file: str, revision: str | None) -> dict[str, Any] | 
             f"{file} of {name} is no JSON ({first_line(error)}). {AGAIN}"
         ) from error
     if not isinstance(value, dict):
-        raise no_object(name, file, type(value).__name__)
+        raise FileNotFoundError(
+            f"{file} of {name} holds {type(value).__name__}; expected a JSON object. {AGAIN}"
+        )
     return value
-
-
-def no_object(name: str, file: str, came: str) -> FileNotFoundError:
-    """Make the error for a JSON file that holds another value than an object."""
-    return FileNotFoundError(f"{file} of {name} holds {came}; expected a JSON object. {AGAIN}")
 
 
 def first_line(error: BaseException) -> str:

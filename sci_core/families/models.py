@@ -18,17 +18,12 @@ from sci_core.families.files import (
     find_file,
     first_line,
     hub_settings,
-    no_object,
     read_object,
 )
 from sci_core.families.parts import load_image_processor, load_tokenizer
 from sci_core.families.releases import check_releases
 
 _INDEX = ".safetensors.index.json"
-_SAFE = (
-    "Weights are loaded from safetensors only, since pickled files can run code; convert them "
-    "with `save_pretrained`, or get the checkpoint from elsewhere."
-)
 
 
 def load_model(
@@ -179,12 +174,8 @@ def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
-    source = {"trust_remote_code": trust_remote_code, "revision": revision} | hub_settings(name)
-    if named.is_path(name) and not Path(name).is_dir():
-        raise named.no_folder(name)
-    # First, for an adapter's folder need not have a config.json.
-    _check_no_adapter(name, revision)
-    config = _config(name, **source)
+    _check_place(name, revision)
+    config = read_object(name, "config.json", revision)
     _check_family(name, config.get("model_type"))
     if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
@@ -199,17 +190,38 @@ def check_checkpoint(
     return config
 
 
-def _check_no_adapter(name: str, revision: str | None) -> None:
-    """Refuse a LoRA and its like, which transformers passes over where peft is not installed."""
+def _check_place(name: str, revision: str | None) -> None:
+    """Refuse what has no config.json, and a LoRA and its like, which needs none.
+
+    transformers passes over an adapter where peft is not installed.
+    """
+    folder = Path(name).is_dir()
+    if named.is_path(name) and not folder:
+        raise named.no_folder(name)
     try:
         adapter = find_file(name, "adapter_config.json", revision)
-    except (OSError, ValueError):  # no such hub id; looking for its config.json says so
-        return
+        config = find_file(name, "config.json", revision)
+        reason = download_hint(name)
+    except (OSError, ValueError) as error:
+        adapter = config = None
+        reason = download_hint(name) or f" The hub says: {first_line(error)}"
     if adapter is not None:
         raise ValueError(
             f"{name} holds an adapter (adapter_config.json), which is not applied. Merge it into "
             "its base model (peft: `merge_and_unload`, then `save_pretrained`) and load that; or, "
             "to load the base model in the same folder, take the adapter's files away."
+        )
+    if config is None and folder:
+        raise FileNotFoundError(
+            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
+            "written by `save_pretrained`, or a hub id."
+        )
+    if config is None and named.may_be_path(name):
+        raise named.no_folder(name)
+    if config is None:
+        raise FileNotFoundError(
+            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached. "
+            f"Check the name.{reason}"
         )
 
 
@@ -219,11 +231,8 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
     transformers reads whatever an index names, pickles included. `listed` is the file that
     config.json names instead of the usual one, if it does.
     """
-    if listed is not None and not _is_weight_file(listed, (".safetensors", _INDEX)):
-        raise ValueError(
-            f"config.json of {name} has its weights in {listed!r}; expected the name of a "
-            f"*.safetensors file or of its index beside it. {_SAFE}"
-        )
+    if listed is not None:
+        _check_weight_file(listed, f"config.json of {name} has its weights", ".safetensors", _INDEX)
     if Path(name).is_dir():
         files = [path.name for path in sorted(Path(name).glob(f"*{_INDEX}"))]
     else:
@@ -239,38 +248,17 @@ def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
                 f"metadata and weight_map. {AGAIN}"
             )
         for tensor, place in weights.items():
-            if not _is_weight_file(place, (".safetensors",)):
-                raise ValueError(
-                    f"{file} of {name} has {tensor} in {place!r}; expected the name of a "
-                    f"*.safetensors file beside it. {_SAFE}"
-                )
+            _check_weight_file(place, f"{file} of {name} has {tensor}", ".safetensors")
 
 
-def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
-    return isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
-
-
-def _config(name: str, **source: Any) -> Mapping[str, Any]:
-    from transformers import PreTrainedConfig
-
-    if Path(name).is_dir() and read_object(name, "config.json", None) is None:
-        raise FileNotFoundError(
-            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
-            "written by `save_pretrained`, or a hub id."
+def _check_weight_file(place: Any, what: str, *endings: str) -> None:
+    known = isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
+    if not known:
+        raise ValueError(
+            f"{what} in {place!r}; expected the name of a *{' or *'.join(endings)} file beside it. "
+            "Weights are loaded from safetensors only, since pickled files can run code; convert "
+            "them with `save_pretrained`, or get the checkpoint from elsewhere."
         )
-    try:
-        config, _ = PreTrainedConfig.get_config_dict(name, **source)
-    except OSError as error:
-        if named.may_be_path(name):
-            raise named.no_folder(name) from error
-        reached = download_hint(name) or f" The hub says: {first_line(error)}"
-        raise FileNotFoundError(
-            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached. "
-            f"Check the name.{reached}"
-        ) from error
-    except (TypeError, AttributeError) as error:  # as a file from the hub; a folder's is read above
-        raise no_object(name, "config.json", "another JSON value") from error
-    return config
 
 
 def _check_no_code(name: str, revision: str | None) -> None:

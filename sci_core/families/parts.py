@@ -40,12 +40,10 @@ def load_image_processor(name: str, **source: Any) -> Any:
     """
     import transformers
 
-    file, revision = "preprocessor_config.json", source["revision"]
-    settings = (read_object(name, "processor_config.json", revision) or {}).get("image_processor")
-    if settings is None:
-        settings = read_object(name, file, revision) or {}
-    else:
-        file = "processor_config.json"
+    revision = source["revision"]
+    own = (read_object(name, "processor_config.json", revision) or {}).get("image_processor")
+    file = "preprocessor_config.json" if own is None else "processor_config.json"
+    settings = read_object(name, file, revision) or {} if own is None else own
     kind = settings.get("image_processor_type") if isinstance(settings, dict) else None
     model = re.fullmatch(_IMAGE_PROCESSOR, str(kind))
     config = getattr(transformers, f"{model[1]}Config", None) if model else None

@@ -5,7 +5,6 @@ import multiprocessing
 import re
 import warnings
 from collections.abc import Mapping
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,20 +41,15 @@ def computes_bfloat16(device: str) -> bool:
 
 
 def warn_of_emulation(model: Any) -> None:
-    """Warn once, and not in every worker, that bfloat16 is slow on a processor without it."""
+    """Warn, but not in every worker, that bfloat16 is slow on a processor without it."""
     emulated = model.dtype == torch.bfloat16 and not computes_bfloat16(model.device.type)
     if emulated and multiprocessing.parent_process() is None:
-        _say_that_bfloat16_is_emulated()
-
-
-@cache
-def _say_that_bfloat16_is_emulated() -> None:
-    warnings.warn(
-        "This processor does not compute in bfloat16 itself, so a model in it takes about four "
-        "times as long as in float32; load it with dtype='float32' if memory allows.",
-        UserWarning,
-        stacklevel=4,
-    )
+        warnings.warn(
+            "This processor does not compute in bfloat16 itself, so a model in it takes about four "
+            "times as long as in float32; load it with dtype='float32' if memory allows.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def check_masks(attention: str) -> None:

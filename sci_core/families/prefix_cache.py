@@ -41,8 +41,7 @@ class PrefixCache:
             raise ValueError(f"limit is a number of bytes, 0 or more; got {limit}.")
         self.limit, self.constants_only = limit, constants_only
         self.bytes = self.hits = self.misses = 0
-        self._pictures: OrderedDict[Hashable, Prefix] = OrderedDict()
-        self._constants: OrderedDict[Hashable, Prefix] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Prefix, bool]] = OrderedDict()  # oldest first
 
     def __repr__(self) -> str:
         return (
@@ -51,10 +50,10 @@ class PrefixCache:
         )
 
     def __len__(self) -> int:
-        return len(self._pictures) + len(self._constants)
+        return len(self._kept)
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._pictures or key in self._constants
+        return key in self._kept
 
     def keeps(self, constant: bool) -> bool:
         """Tell whether prefixes of this kind are kept at all."""
@@ -62,20 +61,20 @@ class PrefixCache:
 
     def get(self, key: Hashable) -> Prefix | None:
         """Return the prefix of this key, if it is kept."""
-        for store in (self._pictures, self._constants):
-            if key in store:
-                self.hits += 1
-                store.move_to_end(key)
-                return store[key]
-        self.misses += 1
-        return None
+        if key not in self._kept:
+            self.misses += 1
+            return None
+        self.hits += 1
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
 
     def put(self, key: Hashable, prefix: Prefix, constant: bool) -> None:
         """Keep a prefix; others leave until it fits."""
         if not self.keeps(constant) or prefix.bytes > self.limit or key in self:
             return
-        (self._constants if constant else self._pictures)[key] = prefix
+        self._kept[key] = (prefix, constant)
         self.bytes += prefix.bytes
         while self.bytes > self.limit:
-            oldest = self._pictures or self._constants
-            self.bytes -= oldest.popitem(last=False)[1].bytes
+            pictures = (key for key, (_, constant) in self._kept.items() if not constant)
+            oldest = next(pictures, next(iter(self._kept)))
+            self.bytes -= self._kept.pop(oldest)[0].bytes

@@ -55,6 +55,8 @@ class Processor:
     """Tokenizer, image processor and configuration of a checkpoint, and how its family uses them.
 
     `family` is a class of `adapters`; `chat_template` takes the place of the tokenizer's own.
+    `contents` is `Picture.content` of constant pictures by the image processor's settings, then by
+    name and size.
     """
 
     tokenizer: Any
@@ -62,8 +64,7 @@ class Processor:
     config: Any
     family: Any
     chat_template: str | Mapping[str, str] | None = None
-    _known: dict[tuple, bytes] = field(default_factory=dict, init=False, repr=False)
-    _known_under: str = field(default="", init=False, repr=False)
+    contents: dict[str, dict[tuple, bytes]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._embedded = self.config.get_text_config().vocab_size
@@ -72,13 +73,6 @@ class Processor:
     def settings(self) -> str:
         """The image processor's settings as they are now: they may be changed in place."""
         return repr(getattr(self.image_processor, "__dict__", None))
-
-    @property
-    def contents(self) -> dict[tuple, bytes]:
-        """`Picture.content` of constant pictures by name and size, under the present settings."""
-        if self._known_under != self.settings:
-            self._known, self._known_under = {}, self.settings
-        return self._known
 
     @property
     def image_token_id(self) -> int:

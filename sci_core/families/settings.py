@@ -56,7 +56,6 @@ class GenerationSettings:
 
     def __init__(self, hf: Any, config: Any = None):
         self._hf, self._config = hf, config
-        self._warned: set[frozenset[str]] = set()
 
     @property
     def config(self) -> Any:
@@ -103,7 +102,7 @@ class GenerationSettings:
         return Rules(prompt, forbidding, changing)
 
     def warn_of_others(self, name: str, temperature: Any = 0.0, **sampling: Any) -> None:
-        """Warn once of settings of the checkpoint `name` that are not applied.
+        """Warn of settings of the checkpoint `name` that are not applied.
 
         Those of sampling count only where the caller samples and leaves them out.
         """
@@ -112,8 +111,7 @@ class GenerationSettings:
             idle = {"top_k": 0, "top_p": 1}
             left_out = {name: idle[name] for name in idle if sampling.get(name) is None}
             others |= which_are_set(self.config, SAMPLERS | left_out)
-        if others and frozenset(others) not in self._warned:
-            self._warned.add(frozenset(others))
+        if others:
             values = ", ".join(f"{setting}={value!r}" for setting, value in others.items())
             warnings.warn(
                 f"generation_config.json of {name} sets {values}, which is not applied: one token "
