@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -144,6 +145,15 @@ def test_a_release_older_than_any_that_passed_is_refused_in_a_sentence(old, inst
     assert str(refused.value).startswith(says) and "pip install" in str(refused.value)
     with pytest.raises(ImportError, match="is needed"):
         adapt(model.hf, model.tokenizer, None)
+
+
+def test_the_release_that_runs_counts_and_not_one_whose_metadata_lie_about(monkeypatch):
+    """As with a clone on PYTHONPATH before the installed package."""
+    monkeypatch.setattr(transformers, "__version__", "5.2.0")
+    releases.check_releases.cache_clear()
+    with pytest.raises(ImportError, match=r"transformers 5\.2\.0 is installed"):
+        load_model(tiny.checkpoint("llava"))
+    releases.check_releases.cache_clear()
 
 
 @pytest.mark.parametrize(
