@@ -97,11 +97,12 @@ def test_the_script_tells_right_answers_from_wrong_ones_and_from_errors(asked, t
 
 def test_an_entry_takes_the_place_of_an_earlier_one_of_its_pair(tmp_path):
     file = tmp_path / "versions.json"
-    for transformers, torch_, passed in (
+    for of_transformers, of_torch, passed in (
         ("5.20.0", "2.13.0", False), ("5.9.0", "2.13.0", True), ("5.20.0", "2.6.0", True),
         ("5.20.0", "2.13.0", True), ("5.100.0", "2.6.0", False),
     ):  # fmt: skip
-        versions.keep({"transformers": transformers, "torch": torch_, "passed": passed}, file)
+        entry = {"transformers": of_transformers, "torch": of_torch, "passed": passed}
+        versions.keep(entry, file)
     kept = [(e["torch"], e["transformers"], e["passed"]) for e in versions.kept_in(file)]
     assert kept == [
         ("2.6.0", "5.20.0", True), ("2.6.0", "5.100.0", False),
