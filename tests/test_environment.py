@@ -242,4 +242,6 @@ def test_a_command_that_lacks_a_package_names_the_extra(package, tmp_path):
 def test_the_readme_says_which_commands_need_what_renders_pages():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"but that (.*?) need `\"\.\[book\]\"`", readme.replace("\n", " "))
-    assert set(re.findall(r"`(\w+)`", said)) == {LACKING[name][0] for name in ("IPython", "seaborn")}
+    assert set(re.findall(r"`(\w+)`", said)) == {
+        LACKING[name][0] for name in ("IPython", "seaborn")
+    }

@@ -248,7 +248,9 @@ def test_without_samples_the_error_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("package", ["trl", "datasets", "accelerate"])
-def test_what_training_lacks_is_said_before_any_work(package, monkeypatch, samples, material, tmp_path):
+def test_what_training_lacks_is_said_before_any_work(
+    package, monkeypatch, samples, material, tmp_path
+):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(experiment, "load_model", lambda _: pytest.fail("a model was loaded"))
     for run, learnt in ((training.train, samples), (experiment.run, material)):
