@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from sci_book.__main__ import NEEDED
 from sci_book.cli import EXTRAS
+from sci_book.resources import installing
 from tests.test_layers import FILES, imported
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -234,9 +235,7 @@ def test_a_command_that_lacks_a_package_names_the_extra(package, tmp_path):
     )
     extra = EXTRAS[package]
     assert done.returncode == 2 and done.stderr.startswith("sci: ")
-    assert done.stderr.endswith(
-        f"it comes with the extra {extra!r}: pip install -e '.[{extra}]' in a clone of this project\n"
-    )
+    assert done.stderr.endswith(f"it comes with the extra {extra!r}: {installing(extra)}\n")
 
 
 def test_the_readme_says_which_commands_need_what_renders_pages():

@@ -1,11 +1,11 @@
 """Visual-RFT: rewards by hand, Table 9 as printed, a run that learns, stops, and goes on."""
 
 import json
-import sys
 import multiprocessing
 import os
 import re
 import signal
+import sys
 from dataclasses import asdict, replace
 from functools import partial
 from types import SimpleNamespace

@@ -209,8 +209,9 @@ def processor_of(checkpoint: str | Path, config: Any) -> Any:
         processor = AutoProcessor.from_pretrained(checkpoint)
     except ImportError as error:
         raise ImportError(
-            f"The processor of {checkpoint} needs a package that is not installed ({first_line(error)}); "
-            "install it, or take a checkpoint whose processor works without."
+            f"The processor of {checkpoint} needs a package that is not installed "
+            f"({first_line(error)}); install it, or take a checkpoint whose processor works "
+            "without."
         ) from error
     if getattr(processor, "patch_size", 0) is None:
         processor.patch_size = config.vision_config.patch_size
