@@ -16,7 +16,6 @@ from sci_core.methods import sci as sci_method
 from tests.conftest import sci
 from tests.evaluation.conftest import SETTINGS
 
-
 ROUNDS = ("V1", "V2", "black", "noise500")
 
 
