@@ -52,7 +52,8 @@ def main(arguments: list[str] | None = None) -> None:
         sentence = str(error).strip() or type(error).__name__
         if isinstance(error, OSError) and error.strerror and error.filename:
             sentence = f"{error.filename}: {error.strerror}"
-        if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name))):
+        package = str(getattr(error, "name", "")).partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(package)):
             sentence += f"; it comes with the extra {extra!r}: {installing(extra)}"
         status = getattr(error, "exit_status", 2)
         if status == UNFINISHED:

@@ -2,18 +2,22 @@
 
 import json
 import random
+import re
 import shutil
+from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.soak
 from sci_core import SCI5, Question, generate, load_model, rewrite, start
-from sci_core.families.precision import check_windows, context
-from tests import tiny
+from sci_core.families.models import adapt
+from sci_core.families.precision import check_attention, context
+from tests import tiny, tiny_kinds
 
 CONTEXT = 1000
 ROUNDS = ("original", "V1", "V2", "black", "noise500")
@@ -67,10 +71,11 @@ def test_a_window_that_cuts_is_refused(kind, width, with_text):
 
 def test_a_window_is_refused_where_no_context_is_known():
     text = SimpleNamespace(max_position_embeddings=None, layer_types=None, sliding_window=4096)
+    decoder = tiny.load("llava").hf.get_decoder()
     with pytest.raises(ValueError, match=r"my model attends .* window of 4,096 tokens, shorter"):
-        check_windows("my model", text)
+        check_attention("my model", text, decoder)
     text.max_position_embeddings = 4096
-    check_windows("my model", text)
+    check_attention("my model", text, decoder)
 
 
 def test_a_configuration_that_states_no_context_has_none():
@@ -98,32 +103,34 @@ def test_a_window_that_cuts_nothing_is_taken_and_exact(kind, with_text):
 
 HALF = CONTEXT // 2
 FACTORS = {"short_factor": [1.0] * 4, "long_factor": [1.5, 2.0, 3.0, 4.0]}
+OF_HALF = {"factor": 2.0, "original_max_position_embeddings": HALF}
+LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 ROPES = {
     "linear": ({"factor": 2.0}, 2 * CONTEXT),
     "dynamic": ({"factor": 2.0}, CONTEXT),
-    "yarn": ({"factor": 2.0, "original_max_position_embeddings": HALF}, CONTEXT),
-    "longrope": ({**FACTORS, "factor": 2.0, "original_max_position_embeddings": HALF}, HALF),
-    "llama3": (
-        {
-            "factor": 2.0,
-            "original_max_position_embeddings": HALF,
-            "low_freq_factor": 1.0,
-            "high_freq_factor": 4.0,
-        },
-        CONTEXT,
+    "dynamic, as older files spell it": ({"type": "dynamic", "factor": 2.0}, CONTEXT),
+    "yarn": (OF_HALF, CONTEXT),
+    "yarn beside the length before it": (
+        {"factor": 1.5, "original_max_position_embeddings": CONTEXT},
+        CONTEXT * 3 // 2,
     ),
+    "yarn that states no length": ({"factor": 1.5}, CONTEXT * 3 // 2),
+    "longrope": ({**FACTORS, **OF_HALF}, HALF),
+    "llama3": ({**OF_HALF, **LLAMA3}, CONTEXT),
 }
 
 
 @pytest.mark.parametrize("rope", ROPES)
-@pytest.mark.parametrize("kind", ["llava_next", "llava_next_qwen2", "smolvlm"])
+@pytest.mark.parametrize("kind", ["llava_next", "llava_next_qwen2", "smolvlm", "qwen2_vl"])
 def test_a_question_is_refused_or_read_as_it_would_be_alone(kind, rope, with_text):
     """However positions are stretched: in any batch, and one token later."""
     fields, longest = ROPES[rope]
-    parameters = {"rope_type": rope, "rope_theta": 1e4, **fields}
+    name = re.match(r"\w+", rope)[0]
+    parameters = {"rope_theta": 1e4, **fields} | ({} if "type" in fields else {"rope_type": name})
+    parameters |= {"mrope_section": [2, 1, 1]} if kind == "qwen2_vl" else {}
     model = with_text(kind, rope_parameters=parameters)
     text = model.hf.config.get_text_config()
-    assert text.rope_parameters["rope_type"] == rope and context(text) == longest
+    assert text.rope_parameters["rope_type"] == name and context(text) == longest
 
     @tests.soak.examples(4)
     @given(st.lists(st.integers(0, 400), min_size=1, max_size=3), st.randoms())
@@ -157,3 +164,73 @@ def test_what_changes_with_the_length_is_said_where_it_is_refused(rope, with_tex
     says = f"Question 0 takes .* with one set of {rope} frequencies is {longest:,}"
     with pytest.raises(ValueError, match=says):
         generate(model, [question.image], [question.prompt], SCI5, 1)
+
+
+# --- other language models -----------------------------------------------------------------------
+
+EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16}
+LATENT = {
+    "num_key_value_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 8,
+    "v_head_dim": 8, "qk_nope_head_dim": 8, "n_routed_experts": 4, "n_group": 2,
+    "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+}  # fmt: skip
+LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, **FACTORS}
+BY_KIND = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+PLAIN = {
+    "Gemma": {"head_dim": 8},
+    "Gemma3Text": {
+        "head_dim": 8,
+        "sliding_window": 4096,
+        "rope_parameters": {**BY_KIND, "full_attention": {**LONGROPE, **OF_HALF}},
+    },
+    "GPTNeoX": {},
+    "Persimmon": {"num_key_value_heads": 4},
+    "DeepseekV3": LATENT,
+    "SmolLM3": {"no_rope_layers": [1, 0]},
+    "Phi3": {"sliding_window": None},
+}
+NOT_PLAIN = {
+    "Gemma3Text": ({"head_dim": 8, "use_bidirectional_attention": True}, "Gemma3Attention"),
+    "Llama4Text": ({"head_dim": 8, "attention_chunk_size": 64}, "chunked_attention"),
+    "Qwen3Next": (
+        {"layer_types": ["linear_attention", "full_attention"], **EXPERTS},
+        "linear_attention",
+    ),
+    "Lfm2": ({"layer_types": ["conv", "full_attention"]}, "conv"),
+    "RecurrentGemma": ({"sliding_window": None}, "linear_attention"),
+    "xLSTM": ({"hidden_size": 64, "num_heads": 2}, "no keys and values"),
+}
+
+
+def with_language_model(name, fields):
+    """A LLaVA around another language model, in float64."""
+    plain = tiny.load("llava", "float64")
+    config = deepcopy(plain.hf.config)
+    text = tiny_kinds.text_config(plain.tokenizer) | {"max_position_embeddings": CONTEXT, **fields}
+    config.text_config = getattr(transformers, f"{name}Config")(**text)
+    torch.manual_seed(0)
+    hf = transformers.LlavaForConditionalGeneration(config).double().eval()
+    return adapt(hf, plain.tokenizer, plain.processor.image_processor, name="my model")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_another_language_model_is_read_as_it_would_be_alone(name):
+    model = with_language_model(name, PLAIN[name])
+    generator = random.Random(name)
+    questions = [asked(generator, words) for words in (0, 3, 60)]
+    logits = [start(model, questions, ROUNDS, e).logits for e in ("two_phase", "sequential")]
+    torch.testing.assert_close(*logits, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_a_language_model_that_is_not_plain_causal_attention_is_refused(name):
+    fields, part = NOT_PLAIN[name]
+    with pytest.raises(ValueError, match=rf"of my model, .*not plain causal attention \({part}"):
+        with_language_model(name, fields)
+
+
+def test_of_frequencies_for_each_kind_of_layer_the_shortest_length_counts():
+    text = SimpleNamespace(max_position_embeddings=CONTEXT, rope_parameters=BY_KIND)
+    assert context(text) == CONTEXT
+    text.rope_parameters = PLAIN["Gemma3Text"]["rope_parameters"]
+    assert context(text) == HALF

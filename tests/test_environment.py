@@ -1,5 +1,6 @@
 """What the project is installed from: two locks, the extras, conda's file, and what make does."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from sci_book.__main__ import NEEDED
 from sci_book.cli import EXTRAS
+from sci_book.resources import installing
 from tests.test_layers import FILES, imported
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -209,3 +211,36 @@ def test_every_package_that_may_be_missing_has_a_command_that_installs_it():
     assert set(EXTRAS) == {m for m in imports - elsewhere if not names[m] & set(always)}
     for module, extra in EXTRAS.items():
         assert names[module] & set(brought(extra)), module
+
+
+LACKING = {  # what a command stands on, as a module or as a part of one
+    "matplotlib": ["claims"],
+    "seaborn": ["matrix"],
+    "IPython": ["claims"],
+    "jupytext": ["notebook", "verdicts", "--out", "runs/none"],
+    "requests": ["data", "fetch", "mme"],
+    "fontTools": ["data", "make", "pocket"],
+}
+
+
+@pytest.mark.parametrize("package", LACKING)
+def test_a_command_that_lacks_a_package_names_the_extra(package, tmp_path):
+    script = f"import sys; sys.modules[{package!r}] = None; from sci_book.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *LACKING[package]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    extra = EXTRAS[package]
+    assert done.returncode == 2 and done.stderr.startswith("sci: ")
+    assert done.stderr.endswith(f"it comes with the extra {extra!r}: {installing(extra)}\n")
+
+
+def test_the_readme_says_which_commands_need_what_renders_pages():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (said,) = re.findall(r"but that (.*?) need `\"\.\[book\]\"`", readme.replace("\n", " "))
+    assert set(re.findall(r"`(\w+)`", said)) == {
+        LACKING[name][0] for name in ("IPython", "seaborn")
+    }

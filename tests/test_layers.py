@@ -2,6 +2,9 @@
 
 import ast
 import importlib
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -159,7 +162,135 @@ def test_kernels_open_no_file(path):
     assert "pathlib" not in set(imported(path)), f"{path.name} handles paths"
 
 
+FOREIGN_PARTS = """
+import torch, numpy as np
+from torch.optim._muon import step
+from transformers import PreTrainedModel as Base, _private
+torch.optim._muon.zeropower = None
+np.random.seed.x += 1
+Base.forward: object = print
+setattr(torch, "compile", None)
+sys.meta_path.insert(0, None)
+torch.Tensor.__doc__, self._own, torch.zeros(2)._private
+"""
+
+
+def liberties(source):
+    """Where code changes another package, looks into its private parts, or hooks its import."""
+    tree, foreign, found = ast.parse(source), {"sys"}, []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            foreign |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            module = (node.module or "").split(".")
+            if module[0] not in ("sci_core", "sci_book", "__future__"):
+                foreign |= {alias.asname or alias.name for alias in node.names}
+                words = [*module, *(alias.name for alias in node.names)]
+                found += [node for word in words if word[0] == "_" and word[:2] != "__"]
+    hooks = ("sys.meta_path", "sys.path_hooks", "sys.path")
+
+    def is_foreign(node):
+        inside = isinstance(node, ast.Attribute)
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return inside and isinstance(node, ast.Name) and node.id in foreign
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_foreign(node):
+            private = node.attr[0] == "_" and node.attr[:2] != "__"
+            written = isinstance(node.ctx, ast.Store | ast.Del)
+            hooking = ast.unparse(node) in hooks
+            exits = ast.unparse(node) == "os._exit"  # which is documented
+            found += [node] * (written or hooking or (private and not exits))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
+            found += [node] * (getattr(node.args[0], "id", None) in foreign)
+    return sorted({f"line {node.lineno}: {ast.unparse(node)}" for node in found})
+
+
+@pytest.mark.parametrize("path", FILES, ids=names)
+def test_no_other_package_is_changed_or_looked_into(path):
+    found = liberties(path.read_text(encoding="utf-8"))
+    assert not found, f"{names(path)} depends on what may change unsaid: {found}"
+
+
+def test_the_scan_sees_every_liberty():
+    lines = {int(line.split(":")[0].split()[1]) for line in liberties(FOREIGN_PARTS)}
+    assert lines == {3, 4, 5, 6, 7, 8, 9}
+
+
 def test_the_scan_knows_parts():
     assert part("sci_book.papers.shared.tables.number") == "sci_book.papers.shared"
     assert part("sci_core.logits") == "sci_core"
     assert part("torch.nn") is None
+
+
+PROCESS = """
+import json, os, random, sys, warnings
+import numpy, torch, transformers
+from PIL import Image, ImageFile
+
+# What these load has filters of its own.
+from transformers import AutoTokenizer, GenerationMixin, Qwen2VLForConditionalGeneration
+
+def state():
+    return {
+        "import": [id(hook) for hook in (*sys.meta_path, *sys.path_hooks)] + sys.path,
+        "warnings": [str(one) for one in warnings.filters],
+        "variables": dict(os.environ),
+        "folder": os.getcwd(),
+        "numbers by lot": [
+            hash(random.getstate()), str(numpy.random.get_state()),
+            torch.get_rng_state().tolist(),
+        ],
+        "torch": [
+            torch.get_num_threads(), torch.is_grad_enabled(), str(torch.get_default_dtype()),
+            torch.are_deterministic_algorithms_enabled(),
+        ],
+        "logging": transformers.logging.get_verbosity(),
+        "pictures": [Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES],
+        "classes": [
+            id(value) for kind in (torch.Tensor, torch.optim.Adam, transformers.GenerationMixin)
+            for value in vars(kind).values()
+        ],
+    }
+
+states = {"before": state()}
+import sci_core
+states["import sci_core"] = state()
+model = sci_core.load_model(sys.argv[1])
+states["load_model"] = state()
+picture, prompt = Image.new("RGB", (60, 60), "red"), "Is it red? Please answer yes or no."
+sci_core.generate(model, [picture], [prompt], "SCI5", 2, temperature=1.0, seed=3)
+states["generate, by lot"] = state()
+decode = sci_core.custom_generate(model.processor, [picture], [prompt], "SCI3")
+shown = model.processor.prepare(picture)
+ids = torch.tensor(model.processor.token_ids([prompt], [shown.ids]))
+model.hf.generate(
+    input_ids=ids, **shown.inputs, mm_token_type_ids=(ids == model.image_token_id).int(),
+    custom_generate=decode, max_new_tokens=2,
+)
+states["custom_generate"] = state()
+print(json.dumps(states))
+"""
+
+
+@pytest.fixture(scope="module")
+def states(tmp_path_factory):
+    """What a process of a user's is like after each thing that it does with the kernel."""
+    command = [sys.executable, "-c", PROCESS, ROOT / "checkpoints" / "pocket-qwen2vl-small"]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "deed", ["import sci_core", "load_model", "generate, by lot", "custom_generate"]
+)
+def test_a_users_process_is_left_as_it_was(states, deed):
+    assert states[deed] == states["before"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -96,11 +97,12 @@ def test_the_script_tells_right_answers_from_wrong_ones_and_from_errors(asked, t
 
 def test_an_entry_takes_the_place_of_an_earlier_one_of_its_pair(tmp_path):
     file = tmp_path / "versions.json"
-    for transformers, torch_, passed in (
+    for of_transformers, of_torch, passed in (
         ("5.20.0", "2.13.0", False), ("5.9.0", "2.13.0", True), ("5.20.0", "2.6.0", True),
         ("5.20.0", "2.13.0", True), ("5.100.0", "2.6.0", False),
     ):  # fmt: skip
-        versions.keep({"transformers": transformers, "torch": torch_, "passed": passed}, file)
+        entry = {"transformers": of_transformers, "torch": of_torch, "passed": passed}
+        versions.keep(entry, file)
     kept = [(e["torch"], e["transformers"], e["passed"]) for e in versions.kept_in(file)]
     assert kept == [
         ("2.6.0", "5.20.0", True), ("2.6.0", "5.100.0", False),
@@ -144,6 +146,15 @@ def test_a_release_older_than_any_that_passed_is_refused_in_a_sentence(old, inst
     assert str(refused.value).startswith(says) and "pip install" in str(refused.value)
     with pytest.raises(ImportError, match="is needed"):
         adapt(model.hf, model.tokenizer, None)
+
+
+def test_the_release_that_runs_counts_and_not_one_whose_metadata_lie_about(monkeypatch):
+    """As with a clone on PYTHONPATH before the installed package."""
+    monkeypatch.setattr(transformers, "__version__", "5.2.0")
+    releases.check_releases.cache_clear()
+    with pytest.raises(ImportError, match=r"transformers 5\.2\.0 is installed"):
+        load_model(tiny.checkpoint("llava"))
+    releases.check_releases.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,7 @@ def matrix(
     from sci_book.papers.shared import chapters
     from sci_book.pipeline import matrix
     from sci_book.pipeline.pocket_data import draw_companions
+    from sci_book.run.conditions import unreadable
 
     names = _models(models, records)
     subjects = chapters.subjects(names, records)
@@ -149,6 +150,8 @@ def matrix(
     said = [f"{subject.path}: {matrix.why_empty(subject.records)}" for subject in without]
     if not cells:
         raise ValueError(" ".join(said))
+    unread = ((subject.path, unreadable(subject.records)) for subject in subjects)
+    said += [f"{path}: {sentence}" for path, sentence in unread if sentence]
     print(*said, sep="\n", end="\n" if said else "", file=sys.stderr)
     if as_json:
         print(json_text(matrix.as_rows(cells), ensure_ascii=False, indent=1))

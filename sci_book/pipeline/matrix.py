@@ -42,6 +42,7 @@ from sci_book.papers.shared.tables import (
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.resources import PAPER
+from sci_book.results.drbench import TEXTUAL, VISUAL
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import LEVEL, Interval, Sample, beyond_chance, verdict
@@ -167,9 +168,18 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
 def why_empty(records: Records) -> str:
     """Why a model's records fill no cell, and what would."""
     held = [method["name"] for method in records.stamp["methods"]]
-    return (
+    holds = (
         f"the records hold {', '.join(['the base', *held])}, in the rounds "
-        f"{', '.join(records.rounds)}, and no method that the matrix compares can be read off or "
+        f"{', '.join(records.rounds)}, and"
+    )
+    lacking = [name for name in (*TEXTUAL, *VISUAL) if name not in records.rounds]
+    if lacking and {*held} & {*COMPARED}:
+        return (
+            f"{holds} not {', '.join(lacking)}, by which DRBench's rows are chosen. Evaluate again "
+            f"with `--rounds {','.join(lacking)}`."
+        )
+    return (
+        f"{holds} no method that the matrix compares can be read off or "
         f"recomputed from them. Decode {', '.join(COMPARED)} with `sci evaluate --methods "
         "standard`, or keep logits with `--record logits`."
     )

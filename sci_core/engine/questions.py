@@ -22,7 +22,7 @@ from sci_core.counterfactuals import (
     reduced,
     shrinks,
 )
-from sci_core.families.precision import context
+from sci_core.families.precision import context, ropes
 from sci_core.families.processors import Picture, Processor
 from sci_core.images import prepare_image
 
@@ -220,8 +220,8 @@ def check_context(
     longest = context(text)
     if longest is None:
         return
-    rope = (getattr(text, "rope_parameters", None) or {}).get("rope_type")
-    why = f" with one set of {rope} frequencies" if rope in ("dynamic", "longrope") else ""
+    kinds = {rope.get("rope_type") for rope in ropes(text)} & {"dynamic", "longrope"}
+    why = f" with one set of {' and '.join(sorted(kinds))} frequencies" if kinds else ""
     for number, question in zip(names or range(len(asked)), asked, strict=True):
         read = max(map(len, question.texts))
         if read + new_tokens > longest:

@@ -158,7 +158,7 @@ def adapt(
     _check_family(name, hf.config.model_type)
     precision.check_places(name, hf)
     precision.check_masks(hf.config.get_text_config()._attn_implementation)
-    precision.check_windows(name, hf.config.get_text_config())
+    precision.check_attention(name, hf.config.get_text_config(), hf.get_decoder())
     family = FAMILIES[hf.config.model_type]
     return family(name, hf, tokenizer, image_processor, chat_template, reload)
 

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import torch
@@ -68,22 +69,49 @@ def context(text: Any) -> int | None:
     they change: beyond, a token's keys depend on what follows it, and no prefix can be shared.
     """
     longest = getattr(text, "max_position_embeddings", None)
-    rope = getattr(text, "rope_parameters", None) or {}
-    if isinstance(longest, int) and rope.get("rope_type") == "linear":  # others state the stretched
-        return int(longest * rope.get("factor", 1))
-    if isinstance(longest, int) and rope.get("rope_type") == "longrope":
-        return min(longest, rope.get("original_max_position_embeddings") or longest)
-    return longest if isinstance(longest, int) else None
+    if not isinstance(longest, int):
+        return None
+    return min(_taken(longest, rope) for rope in ropes(text))
 
 
-def check_windows(name: str, text: Any) -> None:
-    """Raise ValueError for a language model with layers that look back over a part alone."""
+def ropes(text: Any) -> list[Mapping[str, Any]]:
+    """Return the rotary settings of a language model: one, or one for each kind of its layers."""
+    one = getattr(text, "rope_parameters", None) or {}
+    kinds = [rope for rope in one.values() if isinstance(rope, Mapping)]
+    return kinds or [one]
+
+
+def _taken(longest: int, rope: Mapping[str, Any]) -> int:
+    kind, factor = rope.get("rope_type"), rope.get("factor") or 1
+    original = rope.get("original_max_position_embeddings") or longest
+    if kind == "linear":  # llama3 states the stretched length, yarn's users now this, now that
+        return int(longest * factor)
+    if kind == "yarn":
+        return max(longest, int(original * factor))
+    return min(longest, original) if kind == "longrope" else longest
+
+
+def check_attention(name: str, text: Any, decoder: Any) -> None:
+    """Raise ValueError for a language model some layers of which are not plain causal attention.
+
+    The engine shares keys and values of a prefix, and masks what is packed behind it.
+    """
     width, longest = getattr(text, "sliding_window", None), context(text)
-    layers = getattr(text, "layer_types", None) or ["sliding_attention"]
+    layers = {*(getattr(text, "layer_types", None) or ["sliding_attention"])}
     if width and "sliding_attention" in layers and (longest is None or width < longest):
         raise ValueError(
             f"{name} attends through a sliding window of {width:,} tokens, shorter than its "
             "context, which the engine's masks do not describe; use a checkpoint with full "
+            "attention."
+        )
+    parts = [part for part in decoder.modules() if getattr(part, "is_causal", True) is False]
+    others = layers - {"full_attention", "sliding_attention"} | {type(p).__name__ for p in parts}
+    keeps = {"cache", "past_key_values"} & {*signature(type(decoder).forward).parameters}
+    if others or not keeps:
+        raise ValueError(
+            f"The language model of {name}, {type(decoder).__name__}, has layers that are not "
+            f"plain causal attention ({', '.join(sorted(others)) or 'no keys and values'}), so "
+            "that rounds cannot share what is read of a picture; use a checkpoint with full "
             "attention."
         )
 

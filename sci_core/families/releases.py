@@ -6,7 +6,7 @@
 
 import re
 from functools import cache
-from importlib.metadata import version
+from importlib import import_module
 
 OLDEST = {"transformers": "5.18", "torch": "2.6"}
 REMEDY = (
@@ -25,6 +25,11 @@ def check_releases() -> None:
                 f"{package} {installed} is installed, and {oldest} or later is needed: older "
                 f"releases fail or answer wrongly here. {REMEDY}"
             )
+
+
+def version(package: str) -> str:
+    """The release that runs, which need not be the one whose metadata are installed."""
+    return str(import_module(package).__version__)
 
 
 def _numbers(release: str) -> tuple[int, ...]:

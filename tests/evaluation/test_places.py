@@ -1,5 +1,6 @@
 """Where records lie: a file, a run's folder, a folder of files; the commands take each alike."""
 
+import re
 import shutil
 
 import pytest
@@ -10,8 +11,12 @@ from sci_book.pipeline import pocket_data
 from sci_book.results import places
 from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.run import runner
+from sci_core.methods import SCI3, TIE, VCD
+from sci_core.methods import sci as sci_method
 from tests.conftest import sci
 from tests.evaluation.conftest import SETTINGS
+
+ROUNDS = ("V1", "V2", "black", "noise500")
 
 
 @pytest.fixture
@@ -82,13 +87,27 @@ def test_the_matrix_is_of_any_place(place, there, monkeypatch, capsys):
     assert "Self-Critical Inference: all rows" in capsys.readouterr().out
 
 
+NO_CELL = {  # methods and further rounds of a run, and what is said of its records
+    "no method": ([], ROUNDS, "in the rounds .* no method .* `sci evaluate --methods st"),
+    "one that is not compared": (
+        [sci_method(1, 0)],
+        ROUNDS,
+        "SCI.* no method that the matrix compares .* `sci evaluate --methods standard`",
+    ),
+    "no rewordings": ([TIE], (), "TIE, .* and not V1, V2, black, by which .* `--rounds V1,V2,bla"),
+    "no noise": ([SCI3], (), "SCI3, .* and not V2, noise500, by .* `--rounds V2,noise500`"),
+    "black alone": ([SCI3, VCD], (), "SCI3, VCD, .* and not V2, by which .* with `--rounds V2`"),
+}
+
+
+@pytest.mark.parametrize("case", NO_CELL)
 def test_records_that_fill_no_cell_of_the_matrix_are_an_error(
-    model, world, tmp_path, monkeypatch, capsys
+    case, model, world, tmp_path, monkeypatch, capsys
 ):
+    methods, rounds, said = NO_CELL[case]
     monkeypatch.setattr(pocket_data, "draw_companions", lambda **_: None)
-    rounds = {"rounds": ("V1", "V2", "black", "noise500"), "record": "answers"}
-    runner.evaluate(model, world, [], tmp_path / "base", **rounds, **SETTINGS)
-    assert sci("matrix", "--records", tmp_path / "base") == 2
+    how = {"rounds": rounds, "record": "answers"}
+    runner.evaluate(model, world, methods, tmp_path / "run", **how, **SETTINGS)
+    assert sci("matrix", "--records", tmp_path / "run") == 2
     out, err = capsys.readouterr()
-    assert not out and "the records hold the base, in the rounds original, V1, V2, black" in err
-    assert "`sci evaluate --methods standard`" in err
+    assert not out and re.search(f"the records hold the base, {said}", err)

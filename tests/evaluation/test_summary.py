@@ -7,10 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sci_book import resources
 from sci_book.papers.shared import gate
-from sci_book.results.records import Records
+from sci_book.pipeline import pocket_data
+from sci_book.results.records import Records, write_records
 from sci_book.results.summary import summarise_run
 from sci_book.run import conditions
+from tests.conftest import sci
 
 
 def without(records, column, rows):
@@ -31,22 +34,41 @@ def records(run):
     return run[1]
 
 
-@pytest.mark.parametrize("left_out", [1, 3, 7])
+LEFT_OUT = {  # which rows a method leaves out, of a frame with a number of its own a row
+    "an eighth": {"SCI5": lambda frame: frame.number % 8 < 1},
+    "nearly all": {"SCI5": lambda frame: frame.number % 8 < 7},
+    "all": {"SCI5": lambda frame: frame.number >= 0},
+    "the last": {"SCI5": lambda frame: frame.number == len(frame) - 1},
+    "a data set": {"SCI5": lambda frame: frame.dataset == frame.dataset.iloc[0]},
+    "a category": {"SCI7": lambda frame: frame.category == frame.category.iloc[-1]},
+    "other rows of each": {
+        "SCI5": lambda frame: frame.number % 2 == 0,
+        "SCI7": lambda frame: frame.number % 2 == 1,
+        "M3ID": lambda frame: frame.number < 3,
+    },
+}
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT.values(), ids=list(LEFT_OUT))
 def test_the_base_stands_on_the_rows_of_a_method_that_leaves_some_out(records, left_out):
-    rows = np.arange(len(records.table)) % 8 < left_out
-    fewer = without(records, "tokens:SCI5", rows)
-    base, sci5, tie = summarise_run(fewer, ["base", "SCI5", "TIE"]).scores
-    assert base.base is None and tie.base is None and base.rows == len(records.table)
-    kept = ~rows
-    assert (sci5.base.right, sci5.base.rows) == (records.correct("base")[kept].sum(), kept.sum())
-    assert sci5.rows == sci5.base.rows and "(the base on these rows:" in str(sci5)
-    assert sum(share.rows for share in sci5.base_categories.values()) == kept.sum()
-    summary = summarise_run(fewer, ["base", "SCI5"])
+    frame = records.frame.assign(number=np.arange(len(records.table)))
+    fewer, kept = records, {}
+    for name, rule in left_out.items():
+        rows = rule(frame).to_numpy()
+        fewer, kept[name] = without(fewer, f"tokens:{name}", rows), ~rows
+    summary = summarise_run(fewer, ["base", *left_out, "TIE"])
+    base, *scores, tie = summary.scores
+    assert base.base is None and tie.base is None and base.rows == tie.rows == len(frame)
+    assert len(scores) == len(kept) == len(left_out)
     heads = [line for line in summary.lines() if line.strip().startswith("category")]
-    assert all("base on SCI5's rows" in line for line in heads)
-    assert summary.as_json()["methods"]["SCI5"]["base"] == {
-        "right": sci5.base.right, "rows": sci5.base.rows,
-    }  # fmt: skip
+    for score, (name, rows) in zip(scores, kept.items(), strict=True):
+        right = records.correct("base")[rows].sum()
+        assert (score.base.right, score.base.rows) == (right, rows.sum())
+        assert score.rows == score.base.rows and "(the base on these rows:" in str(score)
+        assert sum(share.rows for share in score.base_categories.values()) == rows.sum()
+        assert all(f"base on {name}'s rows" in line for line in heads)
+        told = {"right": score.base.right, "rows": score.base.rows}
+        assert summary.as_json()["methods"][name]["base"] == told
 
 
 def test_the_same_rows_are_not_told_twice(records):
@@ -102,3 +124,18 @@ def test_a_few_unknown_answers_keep_nobody_from_judging(records):
 def test_nine_rows_of_which_none_can_be_read_are_enough_to_say_so(records):
     nine = unknown(records.take(np.arange(9)), 1.0, records.rounds)
     assert conditions.overall(conditions.readable(nine)) == "not met"
+
+
+@pytest.mark.parametrize("policies", [("V2",), ("noise500", "black"), ("original", "V1")])
+@pytest.mark.parametrize("command", [["advise"], ["matrix", "--records"]], ids=lambda c: c[0])
+def test_every_command_that_reads_records_says_so(
+    command, policies, records, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(pocket_data, "draw_companions", lambda **_: None)
+    monkeypatch.chdir(resources.ROOT)
+    file = tmp_path / f"{records.stamp['model']}.parquet"
+    write_records(file, unknown(many(records), 0.9, policies))
+    assert sci(*command, file) == 0
+    said = "".join(capsys.readouterr())
+    for policy in policies:
+        assert re.search(rf"not readable: no rule reads .*{policy} \d+ %", said)

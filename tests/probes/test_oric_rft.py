@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import signal
+import sys
 from dataclasses import asdict, replace
 from functools import partial
 from types import SimpleNamespace
@@ -241,12 +242,20 @@ def test_yes_and_no_weigh_as_much_as_the_rest_of_a_lesson():
     assert torch.isclose(training.stressed(logits, labels, [0, 1]), expected)
 
 
-def test_without_samples_or_trl_the_error_says_so(monkeypatch, samples, tmp_path):
+def test_without_samples_the_error_says_so(tmp_path):
     with pytest.raises(ValueError, match="No sample came"):
         training.train(POCKET, [], tmp_path, QUICK)
-    monkeypatch.setitem(__import__("sys").modules, "trl", None)
-    with pytest.raises(ImportError, match=r"\.\[rft\]"):
-        training.train(POCKET, samples, tmp_path, QUICK)
+
+
+@pytest.mark.parametrize("package", ["trl", "datasets", "accelerate"])
+def test_what_training_lacks_is_said_before_any_work(
+    package, monkeypatch, samples, material, tmp_path
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(experiment, "load_model", lambda _: pytest.fail("a model was loaded"))
+    for run, learnt in ((training.train, samples), (experiment.run, material)):
+        with pytest.raises(ImportError, match=rf"needs TRL \(.*{package}.*\.\[rft\]"):
+            run(POCKET, learnt, tmp_path, QUICK)
 
 
 @pytest.fixture(scope="module")

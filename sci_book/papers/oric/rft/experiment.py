@@ -27,7 +27,7 @@ from sci_book.papers.oric.questions import CHAIN_OF_THOUGHT, INSTRUCTED, Questio
 from sci_book.papers.oric.rft.material import FORMED, Material, Sample, digest
 from sci_book.papers.oric.rft.rewards import has_form
 from sci_book.papers.oric.rft.settings import Settings
-from sci_book.papers.oric.rft.training import TEACHING, claim, processor_of, teach, train
+from sci_book.papers.oric.rft.training import TEACHING, claim, processor_of, teach, train, trl_here
 from sci_book.run.provenance import revision
 from sci_core.families.models import VisionLanguageModel, load_model
 from sci_core.generate import generate
@@ -65,7 +65,8 @@ def run(
         ValueError: if the folder holds a run of another model, other settings or samples.
     """
     out, began = Path(out), time.monotonic()
-    processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))  # before minutes of work
+    trl_here()  # before minutes of work
+    processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))
     model = load_model(checkpoint)
     about = {"revision": revision(model), "samples": digest(material.samples), "steps": steps}
     about |= {name: len(getattr(material, name)) for name in ("lessons", "oric", "probe")}

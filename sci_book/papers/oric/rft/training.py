@@ -36,6 +36,7 @@ from sci_book.papers.oric.rft.material import Sample, digest
 from sci_book.papers.oric.rft.rewards import REWARDS, constant_groups, idle
 from sci_book.papers.oric.rft.settings import Settings
 from sci_book.resources import installing
+from sci_core.families.files import first_line
 
 TEACHING = {"learning_rate": 5e-4, "batch_size": 16}
 SAVE_EVERY = 25
@@ -91,7 +92,7 @@ def train(
     claim(out, {**about, **asdict(settings)})
     final, curve_file = out / "final", out / "curve.json"
     if not final.exists():
-        trl = _trl()
+        trl = trl_here()
         state = _last_whole(out)
         # The trainer restores weights by their names in memory, which in some families are not
         # those on disk, and says nothing: so they are read here.
@@ -138,7 +139,7 @@ def teach(
     out = Path(out)
     final = out / "final"
     if not final.exists():
-        trl = _trl()
+        trl = trl_here()
         model = _model(checkpoint)
         processor = processor_of(checkpoint, model.config)
         config = trl.SFTConfig(
@@ -208,8 +209,9 @@ def processor_of(checkpoint: str | Path, config: Any) -> Any:
         processor = AutoProcessor.from_pretrained(checkpoint)
     except ImportError as error:
         raise ImportError(
-            f"The processor of {checkpoint} needs a package that is not installed ({error}); "
-            "install it, or take a checkpoint whose processor works without."
+            f"The processor of {checkpoint} needs a package that is not installed "
+            f"({first_line(error)}); install it, or take a checkpoint whose processor works "
+            "without."
         ) from error
     if getattr(processor, "patch_size", 0) is None:
         processor.patch_size = config.vision_config.patch_size
@@ -225,8 +227,10 @@ def _model(checkpoint: str | Path) -> Any:
     )
 
 
-def _trl() -> Any:
+def trl_here() -> Any:
+    """TRL; ImportError, with what installs it, where it is not."""
     try:
+        import accelerate  # noqa: F401 - whose lack TRL would tell in a trace of many lines
         import datasets
         import trl
     except ImportError as error:
