@@ -9,6 +9,7 @@ that of the shipped one with its interval from questions, and the others are dot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
@@ -19,16 +20,27 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.shared.figures import WIDTH, colour, legend_below
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import FEWEST, NO_DATA, Interval, measure, ratio, verdict
+from sci_book.results.statistics import (
+    FEWEST,
+    NO_DATA,
+    Interval,
+    Statistic,
+    apart,
+    measure,
+    ratio,
+    verdict,
+)
 
 Values = Callable[[Any], np.ndarray]
 """Of a training, one number a row of its records; NaN where there is none."""
 Rows = Callable[[Any], np.ndarray | pd.Series]
 """Of a training, which rows of its records: a mask."""
+Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
+"""Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
 
@@ -50,37 +62,81 @@ def line(
     values: Values,
     rows: Rows,
     span: tuple[float, float] = (-1.0, 1.0),
+    *,
+    less: Rows | None = None,
     **keys: Any,
 ) -> dict[str, Any]:
     """A mean over some rows of a model, by `keys` such as subset and method; see `measured`.
 
     A key `claim`, "greater" or "less", is the side of zero that is claimed.
+
+    Args:
+        less: other rows of the model, whose mean is subtracted; `n` counts the first.
     """
+
+    def sample(training: Any, some: Rows) -> tuple[np.ndarray, np.ndarray]:
+        found = values(training)
+        kept = np.asarray(some(training), dtype=bool) & np.isfinite(found)
+        return found[kept], training.groups[kept]
+
+    if less is not None:
+        both = _of_trainings(
+            model, lambda training: (sample(training, rows), sample(training, less))
+        )
+        return {"model": model.shown, **keys, "trainings": both, "how": _apart}
+
+    def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
+        found, groups = sample(training, rows)
+        return np.stack([found, np.ones(len(found))]), groups
+
+    return of_sums(model, columns, ratio, span=span, **keys)
+
+
+def of_sums(
+    model: Trained,
+    columns: Columns,
+    statistic: Statistic,
+    *,
+    span: tuple[float, float] | None = None,
+    **keys: Any,
+) -> dict[str, Any]:
+    """A line as `line` makes it, of a function of the sums of some columns over rows."""
+    how = partial(measure, statistic=statistic, span=span)
+    return {"model": model.shown, **keys, "trainings": _of_trainings(model, columns), "how": how}
+
+
+def _of_trainings(model: Trained, sampled: Callable[[Any], Any]) -> list[Any]:
     trainings = []
     for training in model.trainings:
         try:
-            found = values(training)
+            trainings.append(sampled(training))
         except NotRecorded:  # a further training's records hold answers of the presets alone
             if training is model:
                 raise
-            continue
-        kept = np.asarray(rows(training), dtype=bool) & np.isfinite(found)
-        trainings.append((np.stack([found[kept], np.ones(kept.sum())]), training.groups[kept]))
-    return {"model": model.shown, **keys, "trainings": trainings, "span": span}
+    return trainings
 
 
-def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
+def _apart(trainings: Sequence) -> Interval:
+    (first, second), *further = trainings
+    return apart(first, second, *further)
+
+
+def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
     """Every line with its estimate in percent or points, a row each.
 
     Columns: the lines' keys; `estimate`, `low`, `high`, `n`; `key` of the number; and `others`, the
     estimates of the trainings that the estimate is not of. `verdict` where something is claimed:
-    whether the interval lies on that side, conditions aside.
+    whether the interval lies on that side, conditions aside. Lines of another unit have a key
+    `scale` in the place of 100.
+
+    Args:
+        keys: of the lines, which the columns have if there is no line, too.
     """
     tidy = []
     for made in lines:
-        trainings, span = made.pop("trainings"), made.pop("span")
-        found, others = _over(trainings, span)
-        shown = found.times(100)
+        trainings, how, scale = made.pop("trainings"), made.pop("how"), made.pop("scale", 100)
+        found, others = _over(trainings, how)
+        shown = found.times(scale)
         tidy.append(
             {
                 **made,
@@ -89,20 +145,21 @@ def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
                 "high": shown.high,
                 "n": found.n,
                 "key": found.key,
-                "others": tuple(100 * other for other in others),
+                "others": tuple(scale * other for other in others),
                 **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
             }
         )
-    return pd.DataFrame(tidy)
+    if tidy:
+        return pd.DataFrame(tidy)
+    return pd.DataFrame(columns=["model", *keys, "estimate", "low", "high", "n", "key", "others"])
 
 
-def _over(trainings: Sequence, span: tuple[float, float]) -> tuple[Interval, list[float]]:
+def _over(trainings: Sequence, how: Callable[[Sequence], Interval]) -> tuple[Interval, list[float]]:
     if not trainings:
         return NO_DATA, []
     if len(trainings) >= FEWEST:
-        return measure(trainings, ratio, span=span), []
-    others = [measure([other], ratio, span=span).estimate for other in trainings[1:]]
-    return measure(trainings[:1], ratio, span=span), others
+        return how(trainings), []
+    return how(trainings[:1]), [how([other]).estimate for other in trainings[1:]]
 
 
 def table(
@@ -113,6 +170,7 @@ def table(
     name: str,
     caption: str,
     show: Sequence[str] = ("paper", "here"),
+    decimals: int = 2,
 ) -> Table:
     """`measured` as a page shows it: `rows` down, `columns` across, and in each what `show` names.
 
@@ -120,11 +178,13 @@ def table(
         show: "here" is the number with its interval, "points" the number, "interval", "n"; any
             other name is a column of `tidy`, a number or text.
     """
+    if not len(tidy):
+        return Table(name, pd.DataFrame(), caption)
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for at in tidy.to_dict("records"):
         across, down = (tuple(at[key] for key in keys) for keys in (columns, rows))
         for head in show:
-            text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
+            text = _CELLS[head](at, decimals) if head in _CELLS else _plain(at[head], decimals)
             cells.setdefault((*across, head), {})[": ".join(down)] = text
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
     if not columns:
@@ -132,21 +192,21 @@ def table(
     return Table(name, wide, caption)
 
 
-def _here(at: Mapping[str, Any]) -> str:
+def _here(at: Mapping[str, Any], decimals: int) -> str:
     if not at["n"]:
         return MISSING
-    return with_ends(at["estimate"], at["low"], at["high"], key=at["key"])
+    return with_ends(at["estimate"], at["low"], at["high"], decimals, at["key"])
 
 
-def _plain(value: Real | str) -> str:
-    return value if isinstance(value, str) else number(value)
+def _plain(value: Real | str, decimals: int) -> str:
+    return value if isinstance(value, str) else number(value, decimals)
 
 
-_CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+_CELLS: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "here": _here,
-    "points": lambda at: number(at["estimate"]),
-    "interval": lambda at: interval(at["low"], at["high"], key=at["key"]),
-    "n": lambda at: number(at["n"], 0),
+    "points": lambda at, decimals: number(at["estimate"], decimals),
+    "interval": lambda at, decimals: interval(at["low"], at["high"], decimals, at["key"]),
+    "n": lambda at, decimals: number(at["n"], 0),
 }
 
 
@@ -165,6 +225,10 @@ def dots(
         lines: the key that names a line of a panel.
         coloured: the key that has the colour, a method or subset; by default the lines'.
     """
+    if not len(tidy):
+        figure, ax = plt.subplots(figsize=(WIDTH, 1.5))
+        nothing(ax, "No model has answered these questions.")
+        return figure
     down, across = (list(dict.fromkeys(tidy[key])) for key in panels)
     names = list(dict.fromkeys(tidy[lines]))
     figure, axes = plt.subplots(
