@@ -20,6 +20,7 @@ writer: str = ""  # a text model that writes programs: a folder, a hub id, or an
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -105,18 +106,15 @@ for model, kind in product(subjects, REAL):
 PLAINLY, STEPS, TENTH, WORDS = "plainly", "step by step", "a tenth", "the paper’s wording"
 ASKED = {  # which rows of the records each of them is
     PLAINLY: pairs.understood,
-    STEPS: lambda training: pairs.of(training, "steps"),
+    STEPS: partial(pairs.of, part="steps"),
     TENTH: lambda training: pairs.understood(training) & measures.in_tenth(training.groups),
-    WORDS: lambda training: pairs.of(training, "real"),
+    WORDS: partial(pairs.of, part="real"),
 }
 
 
 def falls_of(model, words, kind):
     """Of a model's items of a type, the share right on either side, and the drop."""
-
-    def rows(training):
-        return ASKED[words](training) & (pairs.kinds(training) == kind)
-
+    rows = pairs.only(ASKED[words], kind)
     items = rows(model)
     kept = items & pairs.ok(model)
     unread = [pairs.unread(model, "base", side)[items].sum() for side in SIDES]
@@ -200,20 +198,14 @@ frame.table(
 def gains():
     """Counterfactual questions right, step by step less plainly, by type."""
     for model, kind in product(subjects, REAL):
-        steps = ASKED[STEPS](model) & (pairs.kinds(model) == kind)
-        said = pd.Series(model.records.text("base")[pairs.beside(model)[steps]])
-        common = said.value_counts(normalize=True)[:6].items()
+        rows = pairs.only(ASKED[STEPS], kind)
+        steps = rows(model)
+        texts = pd.Series(model.records.text("base")[pairs.beside(model)[steps]])
+        common = texts.value_counts(normalize=True)[:6].items()
         if np.isfinite(pairs.step_gain(model)[steps]).any():
-            yield frame.line(
-                model,
-                pairs.step_gain,
-                lambda training, kind=kind: (
-                    ASKED[STEPS](training) & (pairs.kinds(training) == kind)
-                ),
-                kind=kind,
-                paper=paper_numbers[model.name, f"step by step, {kind}"],
-                said=", ".join(f"“{text}” {100 * share:.0f} %" for text, share in common),
-            )
+            said = ", ".join(f"“{text}” {100 * share:.0f} %" for text, share in common)
+            paper = paper_numbers[model.name, f"step by step, {kind}"]
+            yield frame.line(model, pairs.step_gain, rows, kind=kind, paper=paper, said=said)
 
 
 frame.table(
@@ -292,11 +284,7 @@ table_of(examples, name="prose-examples", caption=caption).fold()
 def by_program():
     """Of each writer's programs the share right on either side, and the drop."""
     for model, kind in product(programmed, (*REAL, "all")):
-        yield from pairs.fall(
-            model,
-            lambda training, kind=kind: (kind == "all") | (pairs.kinds(training) == kind),
-            kind=kind,
-        )
+        yield from pairs.fall(model, pairs.only(ASKED[WORDS], kind), kind=kind)
 
 
 programs = frame.measured(by_program(), "kind", "what")
@@ -372,7 +360,8 @@ for table in ledger.tables(of_programs) if named else ():
 #
 # ## If you change …
 #
-# - `"base"` to `"SCI5"` in the first cell: how far SCI5 falls, in every table of the section.
+# - `pairs.fall(model, rows, "SCI5", …)` in `falls_of`: how far SCI5 falls, in every table of the
+#   section.
 # - `writer=` and `url=`: a text model writes the programs, and the claim of Table 6 is judged.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 #

@@ -17,6 +17,7 @@ puzzles: str = "pocket_cvqa_synthetic"  # the same of its puzzles
 
 # %% tags=["hide-input"]
 from collections import Counter
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -249,22 +250,29 @@ def against_key(model, side):
     return {x: {"letter": x, "is right": 100 * np.mean(key == x), **about} for x in LETTERS}
 
 
+# %%
+def says(training, letter, side):
+    """1 where the answer to one side is a letter, 0 elsewhere."""
+    return (pairs.said(training, "base", side) == letter).astype(float)
+
+
+def read(training, letter, side):
+    """The puzzles whose answer to one side names some letter."""
+    return rows_of(training) & ~pairs.unread(training, "base", side)
+
+
+def own(training, letter, side):
+    """The puzzles of which a letter is right on one side."""
+    return rows_of(training) & (pairs.truth(training, side) == letter)
+
+
 def letters():
     """The share of each letter among the answers read, and among those where it is right."""
     for model, side in product(answered.values(), SIDES):
-        among = {
-            "is answered": lambda of, _, side=side: ~pairs.unread(of, "base", side),
-            "of its own right": lambda of, x, side=side: pairs.truth(of, side) == x,
-        }
-        for (letter, about), (what, chosen) in product(
-            against_key(model, side).items(), among.items()
-        ):
-            yield frame.line(
-                model,
-                lambda of, x=letter, side=side: (pairs.said(of, "base", side) == x).astype(float),
-                lambda of, x=letter, chosen=chosen: rows_of(of) & chosen(of, x),
-                span=(0.0, 1.0), what=what, **about,
-            )  # fmt: skip
+        for letter, about in against_key(model, side).items():
+            for what, rows in (("is answered", read), ("of its own right", own)):
+                values, rows = (partial(of, letter=letter, side=side) for of in (says, rows))
+                yield frame.line(model, values, rows, (0.0, 1.0), what=what, **about)
 
 
 given = frame.measured(letters(), "side", "letter", "what", "is right", "unread", "p")
@@ -361,21 +369,18 @@ table_of(asked, name="prose-puzzles", caption=caption).fold()
 
 
 # %%
-def templates():
-    """Percent of the puzzles right, by template."""
-    kinds = sorted({kind for model in answered.values() for kind in pairs.kinds(model)})
-    for model, method, kind in product(answered.values(), ("base", "SCI5"), kinds):
+templates = {}
+for model, method in product(answered.values(), ("base", "SCI5")):
+    for kind in dict.fromkeys(pairs.kinds(model)[rows_of(model)]):
         rows = rows_of(model) & (pairs.kinds(model) == kind)
         right = {side: 100 * pairs.right(model, method, side)[rows].mean() for side in SIDES}
-        yield f"{model.shown}, {method}, {kind}", {**right, "n": rows.sum()}
-
-
+        templates[f"{model.shown}, {method}, {kind}"] = {**right, "n": rows.sum()}
 group = table_of({line: of.to_dict() for line, of in shares.T.items()}, decimals=1,
                  name="Percent of a group with an answer", caption="")  # fmt: skip
 keyed = frame.table(given, ("model", "side", "letter"), ("what",), decimals=1,
                     name="Letters; p: chi-square against the key", caption="",
                     show=("here", "is right", "unread", "p"))  # fmt: skip
-by_template = table_of(dict(templates()), decimals=1, name="Puzzles by template", caption="")
+by_template = table_of(templates, decimals=1, name="Puzzles by template", caption="")
 tables.download("cvqa_questions", [group, keyed, by_template])
 
 # %% [markdown]

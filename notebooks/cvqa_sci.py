@@ -15,6 +15,7 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]  # whose answers are read
 records: str = "data_manifests/records"  # the folder of their answers; C-VQA lies in cvqa/
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -67,16 +68,12 @@ CONTRASTS = [
 def shrinkage():
     """What each method takes off the other's drop: above 0 it loses less."""
     for model, (method, other) in product(subjects, CONTRASTS):
-
-        def less(training, method=method, other=other):
-            return pairs.drop(training, other) - pairs.drop(training, method)
-
-        rows = pairs.understood(model) & pairs.ok(model)
-        own = less(model)[rows]
+        less, rows = partial(pairs.spared, method=method, other=other), pairs.understood
+        kept = rows(model) & pairs.ok(model)
+        own = less(model)[kept]
         yield frame.line(
-            model, less, pairs.understood,
-            contrast=f"{method} against {other}", method=method, other=other,
-            moved=f"{(own != 0).sum()}", p=sign_flip_test(own, model.groups[rows]),
+            model, less, rows, contrast=f"{method} against {other}", method=method, other=other,
+            moved=f"{(own != 0).sum()}", p=sign_flip_test(own, model.groups[kept]),
         )  # fmt: skip
 
 
@@ -127,15 +124,12 @@ for table in ledger.tables(findings):
 # their change from the base.
 
 # %%
-items = [(model, method) for model in subjects for method in ("base", *COMPARED)]
-sides = frame.measured(
-    (
-        line
-        for model, method in items
-        for line in pairs.fall(model, pairs.understood, method, method=method)
-    ),
-    "method", "what",
-)  # fmt: skip
+lines = (
+    line
+    for model, method in product(subjects, ("base", *COMPARED))
+    for line in pairs.fall(model, pairs.understood, method, method=method)
+)
+sides = frame.measured(lines, "method", "what")
 base = sides[sides["method"] == "base"].set_index(["model", "what"])["estimate"]
 sides["less the base"] = [
     "" if line.method == "base" else f"({signed(line.estimate - base[line.model, line.what])})"
@@ -165,41 +159,34 @@ display(both)
 # %%
 POLICIES = ("base", "VCD", "SCI5")
 known_groups = [
-    (model, attribute, model_groups)
-    for model, (attribute, model_groups) in product(subjects, measures.ATTRIBUTES.items())
+    (model, attribute, *measures.ATTRIBUTES[attribute][:2])
+    for model, attribute in product(subjects, measures.ATTRIBUTES)
     if measures.of_pictures(model, attribute) is not None
 ]
 
 
-def of_group(attribute, group):
+def of_group(training, attribute, group):
     """The rows of items about one group's pictures."""
-    return lambda training: (
-        pairs.understood(training) & (measures.of_pictures(training, attribute) == group)
-    )
+    return pairs.understood(training) & (measures.of_pictures(training, attribute) == group)
 
 
 def by_group():
     """Either side and the drop, by group of pictures."""
-    for (model, attribute, (small, large, _)), method in product(known_groups, POLICIES):
-        for group in (small, large):
-            keys = {"attribute": attribute, "method": method, "group": group}
-            yield from pairs.fall(model, of_group(attribute, group), method, **keys)
+    for (model, attribute, *groups), method in product(known_groups, POLICIES):
+        for group in groups:
+            rows = partial(of_group, attribute=attribute, group=group)
+            yield from pairs.fall(model, rows, method, method=method, group=group)
 
 
 def smaller_less_larger():
     """What the smaller group loses more than the larger."""
-    for (model, attribute, (small, large, _)), method in product(known_groups, POLICIES):
-        yield frame.line(
-            model,
-            lambda training, method=method: pairs.drop(training, method),
-            of_group(attribute, small),
-            less=of_group(attribute, large),
-            groups=f"{small} less {large}",
-            method=method,
-        )
+    for (model, attribute, *groups), method in product(known_groups, POLICIES):
+        small, large = (partial(of_group, attribute=attribute, group=group) for group in groups)
+        yield frame.line(model, partial(pairs.drop, policy=method), small, less=large,
+                         groups=" less ".join(groups), method=method)  # fmt: skip
 
 
-levels = frame.measured(by_group(), "attribute", "method", "group", "what")
+levels = frame.measured(by_group(), "method", "group", "what")
 gaps = frame.measured(smaller_less_larger(), "groups", "method")
 
 # %%
@@ -260,8 +247,8 @@ Markdown(
 #
 # ## If you change …
 #
-# - `pairs.understood` to `lambda training: pairs.of(training, "real")`: the boolean questions are
-#   then in the paper's wording too, which a pocket model takes for another kind of question.
+# - `pairs.understood` to `partial(pairs.of, part="real")`: the boolean questions are then in the
+#   paper's wording too, which a pocket model takes for another kind of question.
 # - `["VCD"]` in `CONTRASTS` to `["TIE"]`: what SCI adds to the change of the picture alone.
 # - `POLICIES`: any method of the records, such as `"SCI7"`, by group.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
@@ -271,17 +258,8 @@ Markdown(
 def by_type():
     """What each SCI takes off the drop, on the items of one type."""
     for model, kind, method in product(subjects, REAL, SCI):
-        yield frame.line(
-            model,
-            lambda training, method=method: (
-                pairs.drop(training, "base") - pairs.drop(training, method)
-            ),
-            lambda training, kind=kind: (
-                pairs.understood(training) & (pairs.kinds(training) == kind)
-            ),
-            kind=kind,
-            method=method,
-        )
+        less, rows = partial(pairs.spared, method=method), pairs.only(pairs.understood, kind)
+        yield frame.line(model, less, rows, kind=kind, method=method)
 
 
 types = frame.table(

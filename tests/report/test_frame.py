@@ -106,7 +106,7 @@ ENDS = re.compile(r"\[(−?[\d.]+), (−?[\d.]+)\]")
 # Pages with a table that is not made of the frame yet: its intervals have no key.
 BY_HAND = {
     "01_pocket_world", "ablation_variants", "audit_companions", "beta_and_tau", "cheaper",
-    "edge_errors", "edge_stress", "figs03_05_prompts",
+    "figs03_05_prompts",
     "oric_bench", "oric_construction", "oric_rft", "rounds",
     "table01_fig01c_sizes", "table02_drbench", "table03_cross_model", "table07_cost",
     "why_gains",

@@ -79,9 +79,8 @@ def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
 
 def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
     """The base's drop less each method's, item by item."""
-    base = pairs.drop(of.subject, "base")
     return [
-        _difference(f"drop of base less drop of {name}", of, base - pairs.drop(of.subject, name))
+        _difference(f"drop of base less drop of {name}", of, pairs.spared(of.subject, name))
         for name in methods
     ]
 

@@ -9,7 +9,7 @@ as they were recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,11 @@ def plainly(subject: Subject) -> np.ndarray:
     return np.array([rows.get(key, -1) if step else -1 for key, step in steps], dtype=int)
 
 
+def only(rows: Callable[[Subject], np.ndarray], kind: str) -> Callable[[Subject], np.ndarray]:
+    """Which of some rows are of a type; "all" keeps every type."""
+    return lambda subject: rows(subject) & ((kinds(subject) == kind) | (kind == "all"))
+
+
 def kinds(subject: Subject) -> np.ndarray:
     """The type of every row, such as "direct"."""
     return subject.records.frame["category"].to_numpy(dtype=object)
@@ -172,6 +177,11 @@ def drop(subject: Subject, policy: str) -> np.ndarray:
     return original - counterfactual
 
 
+def spared(subject: Subject, method: str, other: str = "base") -> np.ndarray:
+    """What a method takes off another's drop: above 0 it loses less."""
+    return drop(subject, other) - drop(subject, method)
+
+
 def step_gain(subject: Subject) -> np.ndarray:
     """Right on a counterfactual question asked step by step less right on it asked plainly."""
     hits, rows = right(subject, "base", "counterfactual"), plainly(subject)
@@ -186,11 +196,9 @@ def fall(
     Their key `what` is "original", "counterfactual" or "drop".
     """
     for side in SIDES:
-        yield frame.line(
-            subject, lambda model, side=side: right(model, policy, side), rows,
-            span=(0.0, 1.0), what=side, **keys,
-        )  # fmt: skip
-    yield frame.line(subject, lambda model: drop(model, policy), rows, what="drop", **keys)
+        values = partial(right, policy=policy, side=side)
+        yield frame.line(subject, values, rows, (0.0, 1.0), what=side, **keys)
+    yield frame.line(subject, partial(drop, policy=policy), rows, what="drop", **keys)
 
 
 def _on(subject: Subject, values: np.ndarray, side: Side) -> np.ndarray:
