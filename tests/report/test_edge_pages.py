@@ -4,7 +4,7 @@ import pytest
 
 from sci_book.papers.edge.chapters import measures, models
 from sci_book.papers.edge.statistics import wald_difference
-from sci_book.papers.shared import intervals, text_model
+from sci_book.papers.shared import frame, intervals, text_model
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings
 from sci_book.results.records import write_records
@@ -63,6 +63,25 @@ def test_every_precision_and_size_is_looked_for(tmp_path):
     assert contrasts["scale: small − standard, one"] == "0.0"
     assert contrasts["precision: nf4 − full, one, small"] == "0.0"
     assert "precision: int8 − full, one" not in contrasts  # which has no records
+
+
+def test_a_further_training_drops_in_where_both_models_have_it(tmp_path):
+    written(tmp_path, one=whole(), two=whole())
+    (tmp_path / "edge" / "seed1").mkdir()
+    write_records(
+        tmp_path / "edge" / "seed1" / "one.parquet", records_of(whole((0, 0, 0, 0)), "one")
+    )
+    one, two = models.read(["one", "two"], tmp_path).full
+
+    def right(training):
+        return models.answers(training, "questions")
+
+    def against(training):
+        return models.paired(right(training), right(models.of_training(two, training)))
+
+    lines = [models.line(one, rows, "right") for rows in (right, against)]
+    assert frame.measured(lines)["others"].tolist() == [(0,), ()]
+    assert models.of_training(two, one) is two
 
 
 def test_no_name_is_refused():

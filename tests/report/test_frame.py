@@ -10,7 +10,7 @@ import pytest
 
 from sci_book.papers.shared import frame, tables
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import difference, measure, ratio
+from sci_book.results.statistics import apart, difference, measure, ratio
 from tests.report.committed import PAGES, shown
 
 
@@ -87,6 +87,38 @@ def test_a_model_without_rows_has_a_dash():
         frame.measured([none]), ("model",), ("subset",), name="t", caption="c", show=("here", "n")
     )
     assert found.frame.loc["pocket X"].tolist() == [tables.MISSING, "0"]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
+    model = trained(count)
+
+    def sides(training):
+        kept = [rows_of(training) & np.isfinite(training.values) & part
+                for part in (np.arange(60) < 20, np.arange(60) >= 20)]  # fmt: skip
+        return tuple((training.values[mask], training.groups[mask]) for mask in kept)
+
+    made = frame.line(
+        model, values_of, lambda training: np.arange(60) < 20,
+        less=lambda training: rows_of(training) & (np.arange(60) >= 20),
+    )  # fmt: skip
+    (made,) = frame.measured([made]).to_dict("records")
+    pairs = [sides(training) for training in model.trainings]
+    expected = apart(*pairs[0], *(pairs[1:] if count == 4 else ())).times(100)
+    assert (made["estimate"], made["low"], made["high"], made["n"]) == expected[:4]
+    gaps = [100 * (first[0].mean() - second[0].mean()) for first, second in pairs]
+    mean = np.mean(gaps) if count == 4 else gaps[0]
+    assert made["key"] == expected.key and made["estimate"] == pytest.approx(mean)
+    assert made["others"] == pytest.approx(gaps[1:] if count == 3 else [])
+
+
+def test_without_a_line_there_are_columns_an_empty_table_and_a_sentence():
+    none = frame.measured([], "subset")
+    assert "subset" in none and not len(
+        frame.table(none, ("model",), (), name="t", caption="").frame
+    )
+    (ax,) = frame.dots(none, ("model", "subset"), "method", xlabel="").axes
+    assert "No model has answered" in ax.texts[0].get_text().replace("\n", " ")
 
 
 def test_a_number_keeps_its_key_in_every_unit_and_another_number_has_another():
