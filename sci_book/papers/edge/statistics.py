@@ -75,11 +75,11 @@ def mcnemar_edwards(only_first: int, only_second: int, *, clamped: bool = False)
 
 
 def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> tuple[Interval, str]:
-    """Equation (1): rho, the first model's drop over the second's, and why it lacks ends, or "".
+    """Equation (1): rho, the first model's drop over the second's, and why its ends fail, or "".
 
     Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
     and where it gains the sign says nothing: the ratio is of no row then. Where its drop may be
-    zero, by its own interval, the ratio has no ends (Table 7).
+    zero, by its own interval, the ratio's ends say nothing and are not shown (Table 7).
 
     Args:
         first: clean minus blurred correctness of each row (1, 0 or -1).
@@ -91,6 +91,5 @@ def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> tuple[Interv
     if total[1] <= 0:
         return NO_DATA, "the second model " + ("gains" if total[1] else "does not drop")
     found = of_sums(columns, clusters, ratio)
-    if difference(second, clusters).low > 0:
-        return found, ""
-    return found._replace(low=np.nan, high=np.nan), "the second model may not drop at all"
+    certain = difference(second, clusters).low > 0
+    return found, "" if certain else "the second model may not drop at all"
