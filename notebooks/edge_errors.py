@@ -375,7 +375,7 @@ def calibration_table(shown):
 calibration_table(recorded.compared)
 
 # %% [markdown]
-# **Tables 11 to 14.** Each bin with Wilson's interval of what is right in it, the paper's bins
+# **Tables 11 to 14.** Each bin with the interval of what is right in it, the paper's bins
 # beside; each answer has a picture of its own. Figure 3 draws them: marks grow with the number of
 # answers in a bin, open marks are the paper's bins.
 
