@@ -20,6 +20,7 @@ writer: str = ""  # a text model that writes programs: a folder, a hub id, or an
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -31,15 +32,14 @@ from sci_book.data.datasets import DatasetError
 from sci_book.papers.cvqa import measures, pairs, paper
 from sci_book.papers.cvqa.neuro_symbolic import RuleProgrammer, answer_by_program, load_scenes
 from sci_book.papers.cvqa.questions import REAL, SIDES, load
-from sci_book.papers.cvqa.scores import fall, outcomes
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import INTERVAL, number, p_value
 from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import findings as ledger
 from sci_book.pocket.what_if import SCENES
 from sci_book.resources import PAPER
-from sci_book.results.statistics import difference, holm, sign_flip_test
+from sci_book.results.statistics import holm, sign_flip_test
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -56,13 +56,15 @@ named = text_model(writer, url) if twin else None
 writers = [RuleProgrammer(), RuleProgrammer(heeds=False), *([named] if named else [])]
 ran = {each.name: [answer_by_program(twin, side, scenes, each) for side in SIDES]
        for each in writers if twin}  # fmt: skip
-texts = {name: [[made.text for made in side] for side in sides] for name, sides in ran.items()}
+programmed = [
+    pairs.writer(name, twin, [[made.text for made in side] for side in sides])
+    for name, sides in ran.items()
+]
 
 # %% tags=["hide-input"]
 known = ledger.named(models, records)
-written = [measures.Written(named.name, twin, texts[named.name])] if named else known
 findings = ledger.of_page("cvqa_tables03_05_fig01_drop", known)
-of_programs = ledger.of_page("cvqa_table06_programs", written)
+of_programs = ledger.of_page("cvqa_table06_programs", programmed[2:] or known)
 Markdown("\n\n".join(ledger.conclusion(section) for section in (findings, of_programs)))
 
 # %% tags=["hide-input"]
@@ -82,29 +84,6 @@ Markdown(chapters.absences(recorded)) if recorded.absent else None
 # and a picture is a cluster of every interval.
 
 # %%
-PLAINLY, WORDS = "plainly", "the paper’s wording"
-falls = {}  # by model, set and type
-for model in subjects:
-    understood = pairs.understood(model)
-    sets = {PLAINLY: understood, "step by step": measures.both_prompts(model)[1]}
-    sets["a tenth"] = understood.where(measures.in_tenth(understood.groups))
-    if len(pairs.of(model, "yesno")):
-        sets[WORDS] = pairs.of(model, "real")
-    for (name, asked), kind in product(sets.items(), REAL):
-        items = asked.where(asked.kinds == kind)
-        kept = items.where(items.ok)
-        if len(kept):
-            falls[model.shown, name, kind] = {
-                **fall(items.right("base"), items.groups),
-                "n": len(kept),
-                "failed": number(len(items) - len(kept) or None, 0),
-                "unread": " and ".join(map(str, items.unread("base").sum(axis=1))),
-                "p": sign_flip_test(kept.drop("base"), kept.groups),
-            }
-tested = [line for line in falls if line[1] == PLAINLY]
-adjusted = dict(zip(tested, holm([falls[line]["p"] for line in tested]), strict=True))
-
-# %%
 printed = pd.concat(pd.read_csv(PAPER / f"cvqa_table{k:02d}.csv") for k in range(3, 8))
 relatives = pd.read_csv(PAPER / "cvqa_relatives.csv").set_index("label")["model"]
 
@@ -115,7 +94,7 @@ def of_relative(model, table):
     return printed[mine & (printed["table"] == table)].set_index("type").reindex(REAL)
 
 
-known_as = {model.shown: model.name for model in subjects}
+gpt = -printed[printed["table"] == "cvqa_table05"].set_index("type")["change"]
 paper_numbers = {}  # by model and part of a claim, in points
 for model, kind in product(subjects, REAL):
     plainly, steps = (of_relative(model, f"cvqa_table{k:02d}").loc[kind] for k in (3, 4))
@@ -123,18 +102,60 @@ for model, kind in product(subjects, REAL):
     gain = steps["counterfactual"] - plainly["counterfactual"]
     paper_numbers[model.name, f"step by step, {kind}"] = gain
 
+# %%
+PLAINLY, STEPS, TENTH, WORDS = "plainly", "step by step", "a tenth", "the paper’s wording"
+ASKED = {  # which rows of the records each of them is
+    PLAINLY: pairs.understood,
+    STEPS: partial(pairs.of, part="steps"),
+    TENTH: lambda training: pairs.understood(training) & measures.in_tenth(training.groups),
+    WORDS: partial(pairs.of, part="real"),
+}
+
+
+def falls_of(model, words, kind):
+    """Of a model's items of a type, the share right on either side, and the drop."""
+    rows = pairs.only(ASKED[words], kind)
+    items = rows(model)
+    kept = items & pairs.ok(model)
+    unread = [pairs.unread(model, "base", side)[items].sum() for side in SIDES]
+    paper = {TENTH: gpt[kind], STEPS: np.nan}
+    paper = paper.get(words, paper_numbers[model.name, f"drop of base, {kind}"])
+    if kept.any():
+        yield from pairs.fall(
+            model, rows, words=words, kind=kind, paper=paper, items=number(kept.sum(), 0),
+            failed=number(items.sum() - kept.sum() or None, 0),
+            unread=" and ".join(map(str, unread)),
+            p=sign_flip_test(pairs.drop(model, "base")[kept], model.groups[kept]),
+        )  # fmt: skip
+
 
 # %%
-figure, panels = figures.panels(dict.fromkeys(name for name, *_ in tested), 2.8, sharey=True)
+ABOUT = ["paper", "items", "failed", "unread", "p", "p (Holm)"]  # of the drop
+falls = frame.measured(
+    (
+        line
+        for model, words, kind in product(subjects, ASKED, REAL)
+        if words != WORDS or pairs.of(model, "yesno").any()
+        for line in falls_of(model, words, kind)
+    ),
+    "words", "kind", "what", *ABOUT,
+)  # fmt: skip
+tested = (falls["what"] == "drop") & (falls["words"] == PLAINLY)
+falls.loc[tested, "p (Holm)"] = [p_value(p) for p in holm(falls.loc[tested, "p"])]
+falls.loc[falls["what"] != "drop", ABOUT] = np.nan
+
+# %%
+plain = falls[falls["words"] == PLAINLY]
+figure, panels = figures.panels(plain["model"].unique(), 2.8, sharey=True)
 for name, panel in panels.items():
-    kinds = [kind for model, _, kind in tested if model == name]
-    (model,) = (model for model in subjects if model.shown == name)
-    relative = of_relative(model, "cvqa_table03").loc[kinds]
+    mine, (model,) = plain[plain["model"] == name], (m for m in subjects if m.shown == name)
+    types = list(mine["kind"].unique())
+    relative = of_relative(model, "cvqa_table03").loc[types]
     for place, side in enumerate(SIDES):
-        mine = [falls[name, PLAINLY, kind][side] for kind in kinds]
-        places = figures.bars(panel, place, side, mine)
+        heights = mine[mine["what"] == side][["estimate", "low", "high"]]
+        places = figures.bars(panel, place, side, heights.to_numpy().tolist())
         panel.plot(places, relative[side], "D", mfc="white", mec=figures.INK, markersize=5)
-    panel.set_xticks(range(len(kinds)), kinds)
+    panel.set_xticks(range(len(types)), types)
     panel.set_ylim(0, 100)
     panel.grid(axis="x", visible=False)
     panel.plot([], [], "D", mfc="white", mec=figures.INK, label="paper’s relative")
@@ -155,18 +176,16 @@ figures.show(
 # the paper's wording left out.
 
 # %%
-drops = {}
-for (name, words, kind), line in falls.items():
-    if words == PLAINLY or (words, kind) == (WORDS, "boolean"):
-        drops[f"{name}: {kind}" + f", {words}" * (words == WORDS)] = {
-            **{side: line[side] for side in SIDES},
-            "drop, paper": paper_numbers[known_as[name], f"drop of base, {kind}"],
-            "drop, here": line["drop"],
-            **{what: line[what] for what in ("n", "failed", "unread")},
-            "p (Holm)": p_value(adjusted.get((name, words, kind))),
-        }
-caption = f"Percent right and points lost, with {INTERVAL}s"
-table_of(drops, name="drops", caption=caption)
+in_paper = (falls["words"] == WORDS) & (falls["kind"] == "boolean")
+shown = falls[(falls["words"] == PLAINLY) | in_paper]
+frame.table(
+    shown.assign(kind=shown["kind"].where(~in_paper, f"boolean, {WORDS}")),
+    rows=("model", "kind"),
+    columns=("what",),
+    name="drops",
+    caption=f"Percent right and points lost, with {INTERVAL}s",
+    show=("here", "paper", "items", "failed", "unread", "p (Holm)"),
+)
 
 # %% [markdown]
 # **Table 4: step by step.** "Let's think step by step:" behind the prompt, on the first third of
@@ -174,22 +193,29 @@ table_of(drops, name="drops", caption=caption)
 # too, on both sides. The paper finds that performance "remains constant or even drops"; claimed is
 # that less than two points are gained on counterfactual questions, for every type.
 
+
 # %%
-gains = {}
-for model, kind in product(subjects, REAL):
-    plainly, steps = (part.where(part.kinds == kind) for part in measures.both_prompts(model))
-    gained = steps.right("base")[1] - plainly.right("base")[1]
-    ok = np.isfinite(gained)
-    if ok.any():
-        said = pd.Series(model.records.text("base")[steps.rows[1]]).value_counts(normalize=True)
-        gains[f"{model.shown}: {kind}"] = {
-            "gained, paper": paper_numbers[model.name, f"step by step, {kind}"],
-            "gained, here": difference(gained[ok], steps.groups[ok]).times(100),
-            "n": ok.sum(),
-            "says most often": ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in said[:6].items()),
-        }
-caption = "Counterfactual questions, step by step less plainly, in points, and what is said then"
-table_of(gains, name="prose-steps", caption=caption)
+def gains():
+    """Counterfactual questions right, step by step less plainly, by type."""
+    for model, kind in product(subjects, REAL):
+        rows = pairs.only(ASKED[STEPS], kind)
+        steps = rows(model)
+        texts = pd.Series(model.records.text("base")[pairs.beside(model)[steps]])
+        common = texts.value_counts(normalize=True)[:6].items()
+        if np.isfinite(pairs.step_gain(model)[steps]).any():
+            said = ", ".join(f"“{text}” {100 * share:.0f} %" for text, share in common)
+            paper = paper_numbers[model.name, f"step by step, {kind}"]
+            yield frame.line(model, pairs.step_gain, rows, kind=kind, paper=paper, said=said)
+
+
+frame.table(
+    frame.measured(gains()).rename(columns={"said": "says most often"}),
+    rows=("model", "kind"),
+    columns=(),
+    name="prose-steps",
+    caption="Counterfactual questions, step by step less plainly, in points, and what is said then",
+    show=("paper", "here", "n", "says most often"),
+)
 
 # %% [markdown]
 # **Table 5: a tenth of the rows.** GPT-4V was asked on a tenth of the set and lost "over 10 %" on
@@ -197,13 +223,14 @@ table_of(gains, name="prose-steps", caption=caption)
 # all rows, and beside it on the tenth (cvqa-tenth), which tells less.
 
 # %%
-gpt = -printed[printed["table"] == "cvqa_table05"].set_index("type")["change"]
-tenth = {
-    f"{name}: {kind}": {"GPT-4V, paper": gpt[kind], "here": line["drop"], "n": line["n"]}
-    for (name, words, kind), line in falls.items()
-    if words == "a tenth"
-}
-table_of(tenth, name="tenth", caption="Drop on a tenth of the rows, in points")
+frame.table(
+    falls[(falls["words"] == TENTH) & (falls["what"] == "drop")],
+    rows=("model", "kind"),
+    columns=(),
+    name="tenth",
+    caption="Drop on a tenth of the rows, in points; the paper’s is GPT-4V’s",
+    show=("paper", "here", "n"),
+)
 
 # %% [markdown]
 # The claims on Tables 3 to 5, part by part, beside the paper's model of the same family; then the
@@ -222,13 +249,15 @@ for table in ledger.tables(findings, paper_numbers):
 examples = {}
 for model in subjects:
     asked, items = pairs.items_of(model, "real") or [], pairs.of(model, "real")
-    lost, said = items.drop("base"), model.records.text("base")[items.rows]
+    lost, said = pairs.drop(model, "base"), model.records.text("base")
     for kind, (change, sign) in product(REAL[:2], (("lost", 1), ("gained", -1))):
-        for place in np.flatnonzero((lost == sign) & (items.kinds == kind) & bool(asked))[:2]:
-            item = asked[items.numbers[place]]
-            examples[f"{model.shown}: {kind} {items.numbers[place]}, {change}"] = {
-                "original": f"{item.original} — {said[0, place]}",
-                "counterfactual": f"{item.counterfactual} — {said[1, place]} "
+        alone = items & (lost == sign) & (pairs.kinds(model) == kind) & bool(asked)
+        for row in np.flatnonzero(alone)[:2]:
+            place = pairs.numbers(model)[row]
+            item, then = asked[place], said[pairs.beside(model)[row]]
+            examples[f"{model.shown}: {kind} {place}, {change}"] = {
+                "original": f"{item.original} — {said[row]}",
+                "counterfactual": f"{item.counterfactual} — {then} "
                 f"(right: {item.counterfactual_answer})",
             }
 caption = "Right on one side alone, the first two of each kind"
@@ -250,19 +279,22 @@ table_of(examples, name="prose-examples", caption=caption).fold()
 # nothing is claimed of them. Of this book's models none writes programs; a text model named in the
 # parameters joins them, and the claim is about it.
 
+
 # %%
-kinds = np.array([item.kind for item in twin], dtype=object)
-pictures = np.array([item.image for item in twin], dtype=object)
-by_program = {
-    (name, kind): fall(outcomes(twin, *texts[name])[:, rows], pictures[rows])
-    for name, (kind, rows) in product(ran, [*((k, kinds == k) for k in REAL), ("all", kinds != "")])
-}
+def by_program():
+    """Of each writer's programs the share right on either side, and the drop."""
+    for model, kind in product(programmed, (*REAL, "all")):
+        yield from pairs.fall(model, pairs.only(ASKED[WORDS], kind), kind=kind)
+
+
+programs = frame.measured(by_program(), "kind", "what")
 
 # %%
 figure, panel = plt.subplots(figsize=(figures.WIDTH, 2.6))
 width = 0.8 / max(len(ran), 1)
+lost = programs[programs["what"] == "drop"].set_index(["model", "kind"])["estimate"]
 for place, (name, tint) in enumerate(zip(ran, figures.MODEL_COLOURS, strict=False)):
-    heights = [by_program[name, kind]["drop"].estimate for kind in REAL]
+    heights = lost[name][[*REAL]]
     places = np.arange(len(REAL)) + width * (place + 0.5) - 0.4
     label = name if any(heights) else f"{name}: 0 everywhere"
     panel.bar(places, heights, 0.9 * width, color=tint, label=label)
@@ -328,25 +360,24 @@ for table in ledger.tables(of_programs) if named else ():
 #
 # ## If you change …
 #
-# - `"base"` to `"SCI5"` in the first cell: how far SCI5 falls, in every table of the section.
+# - `pairs.fall(model, rows, "SCI5", …)` in `falls_of`: how far SCI5 falls, in every table of the
+#   section.
 # - `writer=` and `url=`: a text model writes the programs, and the claim of Table 6 is judged.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 #
 # All that the figures and tables rest on is in one file, with the paper's Tables 3 to 7:
 
 # %% tags=["hide-input"]
-programs = {line: {**found, "n": found["drop"].n} for line, found in by_program.items()}
 of_paper = printed.set_index(["table", "model", "type"])[[*SIDES, "change"]].to_dict("index")
-held = [
-    ("Accuracy and drop", falls, 2), ("Programs", programs, 2),
-    ("The paper’s Tables 3 to 7", of_paper, 1),
-]  # fmt: skip
+across = {"columns": ("what",), "caption": ""}
 tables.download(
     "cvqa_models",
     [
-        table_of({", ".join(line): found for line, found in lines.items()},
-                 name=name, caption=name, decimals=decimals)
-        for name, lines, decimals in held
+        frame.table(falls, ("model", "words", "kind"), name="Accuracy and drop",
+                    show=("here", "n", "unread", "p"), **across),
+        frame.table(programs, ("model", "kind"), name="Programs", show=("here", "n"), **across),
+        table_of({", ".join(line): found for line, found in of_paper.items()},
+                 name="The paper’s Tables 3 to 7", caption="", decimals=1),
     ],
 )  # fmt: skip
 

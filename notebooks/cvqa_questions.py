@@ -17,6 +17,7 @@ puzzles: str = "pocket_cvqa_synthetic"  # the same of its puzzles
 
 # %% tags=["hide-input"]
 from collections import Counter
+from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -31,10 +32,10 @@ from sci_book.papers.cvqa.annotation import RuleAnnotator, Source, annotate
 from sci_book.papers.cvqa.drawing import draw as draw_puzzle
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
 from sci_book.papers.cvqa.questions import LETTERS, REAL, SIDES, Questions
-from sci_book.papers.cvqa.scores import answer_shares, fall, mean_words, type_token_ratio
-from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
-from sci_book.papers.shared.tables import INTERVAL, number, p_value, with_ends
+from sci_book.papers.shared.tables import INTERVAL, number, p_value, shown, with_ends
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.statistics import apart, beyond_chance, share, wilson
@@ -225,35 +226,66 @@ table_of(chain, name="prose-annotation", caption="The annotation chain, by rule"
 # points, so that claim can fail on them or stay undecided; it cannot be shown to hold. “Highly
 # biased” is taken for one letter with more than 40 % of the answers to original puzzles.
 
+
 # %%
-answered = {model.shown: pairs.of(model, "synthetic") for model in recorded.subjects}
-answered = {name: some.where(some.ok) for name, some in answered.items() if some.ok.any()}
-letters = {}  # by model, side and letter, in percent
-for name, some in answered.items():
-    for side, key, said in zip(SIDES, some.column("truth"), some.answers("base"), strict=True):
-        read = ~pd.isna(said)
-        right, given = (np.array([sum(of[read] == x) for x in LETTERS]) for of in (key, said))
-        asked = right > 0  # a letter that is never right has no expectation
-        fits = asked.sum() > 1 and given[asked].any()
-        expected = right[asked] * given[asked].sum() / max(right.sum(), 1)
-        p = chisquare(given[asked], expected).pvalue if fits else np.nan
-        for letter in LETTERS:
-            own = key == letter
-            letters[name, side, letter] = {
-                "is right": 100 * own.mean(),
-                "is answered": share(said[read] == letter, some.groups[read]).times(100),
-                "of its own right": share(said[own] == letter, some.groups[own]).times(100),
-                "unread": (~read).sum(),
-                "p": p_value(p),
-            }
+def rows_of(training):
+    """The puzzles of which both questions were answered."""
+    return pairs.of(training, "synthetic") & pairs.ok(training)
+
+
+answered = {model.shown: model for model in recorded.subjects if rows_of(model).any()}
+
+
+def against_key(model, side):
+    """How often each letter is right, how many answers name none, and chi-square's p."""
+    rows = rows_of(model)
+    key, said = (of[rows] for of in (pairs.truth(model, side), pairs.said(model, "base", side)))
+    read = ~pd.isna(said)
+    right, given = (np.array([sum(of[read] == x) for x in LETTERS]) for of in (key, said))
+    asked = right > 0  # a letter that is never right has no expectation
+    fits = asked.sum() > 1 and given[asked].any()
+    expected = right[asked] * given[asked].sum() / max(right.sum(), 1)
+    p = chisquare(given[asked], expected).pvalue if fits else np.nan
+    about = {"side": side, "unread": number((~read).sum(), 0), "p": p_value(p)}
+    return {x: {"letter": x, "is right": 100 * np.mean(key == x), **about} for x in LETTERS}
+
+
+# %%
+def says(training, letter, side):
+    """1 where the answer to one side is a letter, 0 elsewhere."""
+    return (pairs.said(training, "base", side) == letter).astype(float)
+
+
+def read(training, letter, side):
+    """The puzzles whose answer to one side names some letter."""
+    return rows_of(training) & ~pairs.unread(training, "base", side)
+
+
+def own(training, letter, side):
+    """The puzzles of which a letter is right on one side."""
+    return rows_of(training) & (pairs.truth(training, side) == letter)
+
+
+def letters():
+    """The share of each letter among the answers read, and among those where it is right."""
+    for model, side in product(answered.values(), SIDES):
+        for letter, about in against_key(model, side).items():
+            for what, rows in (("is answered", read), ("of its own right", own)):
+                values, rows = (partial(of, letter=letter, side=side) for of in (says, rows))
+                yield frame.line(model, values, rows, (0.0, 1.0), what=what, **about)
+
+
+given = frame.measured(letters(), "side", "letter", "what", "is right", "unread", "p")
 
 # %%
 figure, panels = figures.panels(answered, 2.9, sharey=True)
 for name, panel in panels.items():
     for place, side in enumerate(SIDES):
-        mine = [letters[name, side, letter] for letter in LETTERS]
-        places = figures.bars(panel, place, side, [line["is answered"] for line in mine])
-        right = [line["is right"] for line in mine]
+        here = (given["model"] == name) & (given["side"] == side)
+        mine = given[here & (given["what"] == "is answered")]
+        heights = mine[["estimate", "low", "high"]].to_numpy().tolist()
+        places = figures.bars(panel, place, side, heights)
+        right = mine["is right"]
         panel.hlines(right, places - 0.19, places + 0.19, colors=figures.INK, ls="dashed", lw=1)
     panel.set_xticks(range(len(LETTERS)), LETTERS)
     panel.grid(axis="x", visible=False)
@@ -279,15 +311,18 @@ levels = {}
 for (name, side), percent in seventh.items():
     right = round(30 * percent)
     p = binomtest(right, 3000, measures.CHANCE).pvalue
-    apart = "above" if percent > 100 * measures.CHANCE else "below"
+    where = "above" if percent > 100 * measures.CHANCE else "below"
     levels[f"{name}, {side}"] = {
-        "right": with_ends(*wilson(right, 3000).times(100)[:3], 1), "n": 3000, "p": p_value(p),
-        "against 25 %": apart if beyond_chance(p, len(seventh)) else "not told apart",
+        "right": shown(wilson(right, 3000), decimals=1), "n": "3,000", "p": p_value(p),
+        "against 25 %": where if beyond_chance(p, len(seventh)) else "not told apart",
     }  # fmt: skip
-for name, some in answered.items():
-    found = fall(some.right("base"), some.groups)
-    levels |= {f"{name}, {side}": {"right": found[side], "n": len(some)} for side in SIDES}
-table_of(levels, name="puzzles", caption=f"Table 7: puzzles, percent right, with {INTERVAL}s")
+falls = (line for model in answered.values() for line in pairs.fall(model, rows_of))
+for line in frame.measured(falls, "what").query("what in @SIDES").itertuples():
+    right = with_ends(line.estimate, line.low, line.high, key=line.key)
+    levels[f"{line.model}, {line.what}"] = {"right": right, "n": f"{line.n}"}
+cells = pd.DataFrame.from_dict(levels, orient="index", dtype=object)  # str would drop the keys
+caption = f"Table 7: puzzles, percent right, with {INTERVAL}s"
+tables.Table("puzzles", cells.fillna(tables.MISSING), caption)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_letters):
@@ -332,25 +367,21 @@ table_of(asked, name="prose-puzzles", caption=caption).fold()
 # - `"base"` to `"SCI5"` where letters are counted: which letters SCI5 answers.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 
+
 # %%
 templates = {}
-for (name, some), method in product(answered.items(), ("base", "SCI5")):
-    for kind in dict.fromkeys(some.kinds):
-        mine = some.where(some.kinds == kind)
-        percent = 100 * mine.right(method).mean(axis=1)
-        templates[name, method, kind] = {**dict(zip(SIDES, percent, strict=True)), "n": len(mine)}
-held = {
-    "Percent of a group with an answer": {
-        (name,): line.to_dict() for name, line in shares.T.items()
-    },
-    "Letters; p: chi-square against the key": letters,
-    "Puzzles by template": templates,
-}
-held = {name: {", ".join(line): of for line, of in held[name].items()} for name in held}
-tables.download(
-    "cvqa_questions",
-    [table_of(of, name=name, caption=name, decimals=1) for name, of in held.items()],
-)
+for model, method in product(answered.values(), ("base", "SCI5")):
+    for kind in dict.fromkeys(pairs.kinds(model)[rows_of(model)]):
+        rows = rows_of(model) & (pairs.kinds(model) == kind)
+        right = {side: 100 * pairs.right(model, method, side)[rows].mean() for side in SIDES}
+        templates[f"{model.shown}, {method}, {kind}"] = {**right, "n": rows.sum()}
+group = table_of({line: of.to_dict() for line, of in shares.T.items()}, decimals=1,
+                 name="Percent of a group with an answer", caption="")  # fmt: skip
+keyed = frame.table(given, ("model", "side", "letter"), ("what",), decimals=1,
+                    name="Letters; p: chi-square against the key", caption="",
+                    show=("here", "is right", "unread", "p"))  # fmt: skip
+by_template = table_of(templates, decimals=1, name="Puzzles by template", caption="")
+tables.download("cvqa_questions", [group, keyed, by_template])
 
 # %% [markdown]
 # ## Stamp

@@ -15,23 +15,21 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]  # whose answers are read
 records: str = "data_manifests/records"  # the folder of their answers; C-VQA lies in cvqa/
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED, SCI
 from sci_book.papers.cvqa import measures, pairs, paper
-from sci_book.papers.cvqa.questions import REAL, SIDES
-from sci_book.papers.cvqa.scores import fall
-from sci_book.papers.shared import chapters, figures, stamp, tables
-from sci_book.papers.shared.lines import table_of
+from sci_book.papers.cvqa.questions import REAL
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.tables import INTERVAL, number, p_value, signed
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
-from sci_book.results.statistics import apart, difference, holm, sign_flip_test
+from sci_book.results.statistics import holm, sign_flip_test
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -44,7 +42,9 @@ Markdown("\n\n".join(ledger.conclusion(section) for section in (findings, of_gro
 
 # %% tags=["hide-input"]
 recorded = pairs.subjects(models, records)
-subjects = [model for model in recorded.subjects if pairs.understood(model).ok.any()]
+subjects = [
+    model for model in recorded.subjects if (pairs.understood(model) & pairs.ok(model)).any()
+]
 Markdown(chapters.absences(recorded)) if recorded.absent else None
 
 # %% [markdown]
@@ -63,33 +63,31 @@ CONTRASTS = [
     *product(SCI, ["VCD"]),  # against the method that SCI builds on
     ("SCI5", "SCI3"), ("SCI7", "SCI5"),  # more rounds against fewer
 ]  # fmt: skip
-lines = {}  # by model, method and other
-for model, (method, other) in product(subjects, CONTRASTS):
-    items = pairs.understood(model)
-    items = items.where(items.ok)
-    less = items.drop(other) - items.drop(method)  # above 0: the method loses less
-    found = difference(less, items.groups).times(100)
-    lines[model.shown, method, other] = {
-        "points off the drop": found,
-        "n": found.n,
-        "moved": (less != 0).sum(),
-        "p (Holm)": sign_flip_test(less, items.groups),
-    }
-adjusted = holm([line["p (Holm)"] for line in lines.values()])  # over the lines of all models
-for line, p in zip(lines.values(), adjusted, strict=True):
-    line["p (Holm)"] = p_value(p)
+
+
+def shrinkage():
+    """What each method takes off the other's drop: above 0 it loses less."""
+    for model, (method, other) in product(subjects, CONTRASTS):
+        less, rows = partial(pairs.spared, method=method, other=other), pairs.understood
+        kept = rows(model) & pairs.ok(model)
+        own = less(model)[kept]
+        yield frame.line(
+            model, less, rows, contrast=f"{method} against {other}", method=method, other=other,
+            moved=f"{(own != 0).sum()}", p=sign_flip_test(own, model.groups[kept]),
+        )  # fmt: skip
+
+
+contrasts = frame.measured(shrinkage(), "contrast", "other", "p")
+contrasts["p (Holm)"] = [p_value(p) for p in holm(contrasts["p"])]  # over all models
 
 # %%
-figure, panels = figures.panels([model.shown for model in subjects], 2.9, sharex=True)
-for model, panel in panels.items():
-    found = {name: lines[model, name, "base"]["points off the drop"] for name in COMPARED}
-    points = {name: one.estimate for name, one in found.items()}
-    ends = {name: (one.low, one.high) for name, one in found.items()}
-    figures.estimates(panel, points, ends, ours=model, xlabel="points off the drop")
-    panel.get_legend().remove()
-    panel.axvline(0, color=figures.INK, linewidth=0.8)
 figures.show(
-    figure,
+    frame.dots(
+        contrasts[contrasts["other"] == "base"].assign(drop="the drop"),
+        ("drop", "model"),
+        "method",
+        xlabel="points off the drop",
+    ),
     "What each method takes off the drop from original to counterfactual questions: to the right "
     "of the line the drop shrinks.",
     alt="A panel a model, a line a method: dots with intervals for the points that it takes off the"
@@ -102,10 +100,13 @@ figures.show(
 # sign-flip test are Holm's over the lines of all models.
 
 # %%
-shrinking = table_of(
-    {f"{name}: {method} against {other}": line for (name, method, other), line in lines.items()},
+shrinking = frame.table(
+    contrasts,
+    rows=("model", "contrast"),
+    columns=(),
     name="shrinking",
-    caption=f"How much smaller the drop is (− is larger), with {INTERVAL}s",
+    caption=f"How much smaller the drop is (− is larger), in points, with {INTERVAL}s",
+    show=("here", "n", "moved", "p (Holm)"),
 )
 display(shrinking)
 
@@ -123,16 +124,25 @@ for table in ledger.tables(findings):
 # their change from the base.
 
 # %%
-sides = {}
-for model, method in product(subjects, ["base", *COMPARED]):
-    items = pairs.understood(model)
-    base, found = (fall(items.right(name), items.groups) for name in ("base", method))
-    sides[f"{model.shown}: {method}"] = {
-        side: f"{number(found[side].estimate)} "
-        f"({signed(found[side].estimate - base[side].estimate)})"
-        for side in SIDES
-    } | {f"drop, {INTERVAL}": found["drop"]}
-both = table_of(sides, name="sides", caption="Percent right (less the base), and points lost")
+lines = (
+    line
+    for model, method in product(subjects, ("base", *COMPARED))
+    for line in pairs.fall(model, pairs.understood, method, method=method)
+)
+sides = frame.measured(lines, "method", "what")
+base = sides[sides["method"] == "base"].set_index(["model", "what"])["estimate"]
+sides["less the base"] = [
+    "" if line.method == "base" else f"({signed(line.estimate - base[line.model, line.what])})"
+    for line in sides.itertuples()
+]
+both = frame.table(
+    sides,
+    rows=("model", "method"),
+    columns=("what",),
+    name="sides",
+    caption=f"Percent right, and points lost, with {INTERVAL}s (less the base)",
+    show=("here", "less the base"),
+)
 display(both)
 
 # %% [markdown]
@@ -148,64 +158,59 @@ display(both)
 
 # %%
 POLICIES = ("base", "VCD", "SCI5")
-drops, gaps = {}, {}  # by model, attribute, method (and group)
-for model, (attribute, (small, large, _)) in product(subjects, measures.ATTRIBUTES.items()):
-    label = measures.of_pictures(model, attribute)
-    if label is None:  # whose groups are not known
-        continue
-    answered = pairs.understood(model)
-    masks = {group: answered.ok & (label == group) for group in (small, large)}
-    for method in POLICIES:
-        right, lost = answered.right(method), answered.drop(method)
-        for group, rows in masks.items():
-            line = fall(right[:, rows], answered.groups[rows])
-            drops[model.shown, attribute, method, group] = line
-        two = [(lost[rows], answered.groups[rows]) for rows in masks.values()]
-        gaps[model.shown, attribute, method] = apart(*two).times(100)
+known_groups = [
+    (model, attribute, *measures.ATTRIBUTES[attribute][:2])
+    for model, attribute in product(subjects, measures.ATTRIBUTES)
+    if measures.of_pictures(model, attribute) is not None
+]
+
+
+def of_group(training, attribute, group):
+    """The rows of items about one group's pictures."""
+    return pairs.understood(training) & (measures.of_pictures(training, attribute) == group)
+
+
+def by_group():
+    """Either side and the drop, by group of pictures."""
+    for (model, attribute, *groups), method in product(known_groups, POLICIES):
+        for group in groups:
+            rows = partial(of_group, attribute=attribute, group=group)
+            yield from pairs.fall(model, rows, method, method=method, group=group)
+
+
+def smaller_less_larger():
+    """What the smaller group loses more than the larger."""
+    for (model, attribute, *groups), method in product(known_groups, POLICIES):
+        small, large = (partial(of_group, attribute=attribute, group=group) for group in groups)
+        yield frame.line(model, partial(pairs.drop, policy=method), small, less=large,
+                         groups=" less ".join(groups), method=method)  # fmt: skip
+
+
+levels = frame.measured(by_group(), "method", "group", "what")
+gaps = frame.measured(smaller_less_larger(), "groups", "method")
 
 # %%
-shown = list(dict.fromkeys(name for name, *_ in drops))
-figure, axes = plt.subplots(
-    2, max(1, len(shown)), figsize=(figures.WIDTH, 4.8), sharex=True, squeeze=False
-)
-for (down, attribute), (across, name) in product(enumerate(measures.ATTRIBUTES), enumerate(shown)):
-    panel, (small, large, _) = axes[down, across], measures.ATTRIBUTES[attribute]
-    for place, method in enumerate(POLICIES):
-        tint = figures.colour(method)
-        for shift, group, fill in ((-0.15, small, tint), (0.15, large, "white")):
-            estimate, low, high, *_ = drops[name, attribute, method, group]["drop"]
-            panel.hlines(place + shift, low, high, color=tint)
-            panel.plot(estimate, place + shift, "o", color=tint, mfc=fill)
-    panel.set_yticks(range(len(POLICIES)), POLICIES)
-    panel.invert_yaxis()
-    panel.grid(axis="y", visible=False)
-    panel.set_title(f"{name}\n{small} full, {large} open", fontsize=9)
-for panel in axes[-1]:
-    panel.set_xlabel("original − counterfactual, points")
-for panel in () if shown else axes[:, 0]:
-    figures.nothing(panel, "No model has answered questions whose groups are known.")
 figures.show(
-    figure,
-    "The drop by group of pictures: a group in full marks beside its opposite in open ones.",
-    alt="Panels, two pairs of groups by model: dots with intervals for the drop from original to "
-    "counterfactual questions, in points, for base, VCD and SCI5.",
+    frame.dots(gaps, ("groups", "model"), "method", xlabel="points lost more"),
+    "What the smaller group of pictures loses more than the larger, from original to "
+    "counterfactual questions. Right of the line the smaller group loses more.",
+    alt="Panels, two pairs of groups by model: dots with intervals for the difference of the two "
+    "groups’ drops, in points, for base, VCD and SCI5.",
 )
 
 # %% [markdown]
-# Two intervals that overlap do not decide whether one group loses more; the difference of the two
-# drops does, which is what bias means here.
+# The drop of either group is in the download. Two intervals that overlap do not decide whether one
+# group loses more; the difference of the two drops does, which is what bias means here.
 
 # %%
-bias = {}
-for name, attribute in dict.fromkeys((name, attribute) for name, attribute, _ in gaps):
-    small, large, _ = measures.ATTRIBUTES[attribute]
-    sizes = [drops[name, attribute, "base", group]["drop"].n for group in (small, large)]
-    bias[f"{name}: {small} less {large}"] = {
-        "n": f"{sizes[0]} and {sizes[1]}",
-        **{method: gaps[name, attribute, method] for method in POLICIES},
-    }
-caption = f"What the smaller group loses more than the larger, in points, with {INTERVAL}s"
-table_of(bias, name="groups", caption=caption)
+frame.table(
+    gaps,
+    rows=("model", "groups"),
+    columns=("method",),
+    name="groups",
+    caption=f"What the smaller group loses more, in points, with {INTERVAL}s; n of the smaller",
+    show=("here", "n"),
+)
 
 # %% tags=["hide-input"]
 for table in ledger.tables(of_groups):
@@ -216,7 +221,7 @@ printed = pd.read_csv(PAPER / "cvqa_quotes.csv", dtype=str).set_index("id")["pri
 sizes = printed[["male images", "female images"]].astype(float)
 widths = []
 for model in subjects:
-    spread = 100 * np.nanstd(pairs.understood(model).drop("base"))
+    spread = 100 * np.nanstd(pairs.drop(model, "base")[pairs.understood(model)])
     width = 2 * 1.96 * spread * np.sqrt((1 / sizes).sum())
     widths += [f"{number(width, 0)} points if its items vary as those of {model.shown} do"]
 clause = f"is about {', '.join(widths)}" if widths else "is of a width that nothing here tells"
@@ -242,27 +247,30 @@ Markdown(
 #
 # ## If you change …
 #
-# - `pairs.understood(model)` to `pairs.of(model, "real")`: the boolean questions are then in the
+# - `pairs.understood` to `partial(pairs.of, part="real")`: the boolean questions are then in the
 #   paper's wording too, which a pocket model takes for another kind of question.
 # - `["VCD"]` in `CONTRASTS` to `["TIE"]`: what SCI adds to the change of the picture alone.
 # - `POLICIES`: any method of the records, such as `"SCI7"`, by group.
 # - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
 
+
 # %%
-types = {}
-for model, kind, method in product(subjects, REAL, SCI):
-    items = pairs.understood(model)
-    items = items.where(items.ok & (items.kinds == kind))
-    less = items.drop("base") - items.drop(method)
-    found = difference(less, items.groups).times(100)
-    types[f"{model.shown}: {kind}, {method}"] = {"points off the drop": found, "n": found.n}
-by_type = table_of(types, name="types", caption="What SCI takes off the drop, by type")
-levels = {
-    f"{name}: {method}, {group}": {**line, "n": line["drop"].n}
-    for (name, _, method, group), line in drops.items()
-}
-by_group = table_of(levels, name="levels", caption="Percent right and points lost by group")
-tables.download("cvqa_sci", [shrinking, both, by_type, by_group])
+def by_type():
+    """What each SCI takes off the drop, on the items of one type."""
+    for model, kind, method in product(subjects, REAL, SCI):
+        less, rows = partial(pairs.spared, method=method), pairs.only(pairs.understood, kind)
+        yield frame.line(model, less, rows, kind=kind, method=method)
+
+
+types = frame.table(
+    frame.measured(by_type()), ("model", "kind", "method"), (), name="types",
+    caption="What SCI takes off the drop, by type", show=("here", "n"),
+)  # fmt: skip
+level_table = frame.table(
+    levels, ("model", "method", "group"), ("what",), name="levels",
+    caption="Percent right and points lost by group", show=("here", "n"),
+)  # fmt: skip
+tables.download("cvqa_sci", [shrinking, both, types, level_table])
 
 # %% [markdown]
 # ## Stamp

@@ -21,6 +21,7 @@ judge: str = ""  # a text model that sorts failures: a folder, a hub id, or an e
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
+from functools import partial
 from io import BytesIO
 from itertools import product
 
@@ -41,10 +42,9 @@ from sci_book.papers.edge.conditions import KINDS, QUESTIONS
 from sci_book.papers.edge.judge import TextJudge
 from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, concordance
-from sci_book.papers.shared import figures, stamp, tables
-from sci_book.papers.shared.chapters import row
-from sci_book.papers.shared.intervals import together
-from sci_book.papers.shared.lines import compared, points, table_of
+from sci_book.papers.shared import figures, frame, stamp, tables
+from sci_book.papers.shared.intervals import mean_of_means, several
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import findings as ledger
 from sci_book.pocket import edge as pocket
@@ -54,11 +54,12 @@ began = stamp.begin()
 recorded = edge.read(models, records)
 
 # %% tags=["hide-input"]
-findings = []
-for section in ("edge_table04_accuracy", "edge_table05_taxonomy", "edge_table06_calibration"):
-    of_section = ledger.of_page(section, ledger.named(models, records))
-    display(Markdown(ledger.conclusion(of_section)))
-    findings += of_section
+sections = [
+    ledger.of_page(section, ledger.named(models, records))
+    for section in ("edge_table04_accuracy", "edge_table05_taxonomy", "edge_table06_calibration")
+]
+findings = [finding for section in sections for finding in section]
+Markdown("\n\n".join(map(ledger.conclusion, sections)))
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -84,31 +85,52 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # is of the same pictures. Combined is the mean of both kinds, each counting half, as the paper's
 # data sets of 2,000 do.
 
+
 # %%
-titles = {name: model.shown for model, name, _ in recorded.sides}
-if recorded.pair:
-    titles[printed.DIFFERENCE] = "large − compact"
-samples = {}  # by kind, the right answers of the compact model, the large one, and their difference
-for kind in KINDS if recorded.pair else ():
-    compact, large = (model.answers(kind) for model in recorded.pair)
-    both = edge.paired(compact, large)
-    samples[kind] = [
-        (compact["right"], compact["group"]),
-        (large["right"], large["group"]),
-        (both["right two"] - both["right"], both["group"]),
-    ]
-lines = {}
-for place, (name, title) in enumerate(titles.items()):
-    parts = {kind: sample[place] for kind, sample in samples.items()}
-    measure = statistics.difference if name == printed.DIFFERENCE else statistics.share
-    found = {kind: measure(*part) for kind, part in parts.items()}
-    for what, estimate in {**found, "combined": together([*parts.values()])}.items():
-        paper = printed.value("edge_table04", dataset=PAPER_SETS.get(what, "Combined"), model=name)
-        lines[f"{what}, {title}"] = row(estimate, paper=paper)
-p = statistics.holm([statistics.sign_flip_test(*gap) for *_, gap in samples.values()])
-caption = "Table 4: accuracy in %, differences in points (Holm's p of the differences of "
-caption += f"{' and '.join(KINDS)}: {', '.join(map(tables.p_value, p))})"
-compared(lines, recorded.pair, name="table04", caption=caption, decimals=1)
+SHARE, GAP = (0.0, 1.0), (-1.0, 1.0)
+
+
+def right_of(training, side, kind):
+    """A side's answers of one kind; of the difference, the large model's less the compact one's."""
+    own = edge.answers(training, kind)
+    if side != printed.DIFFERENCE:
+        return own
+    compact = edge.of_training(recorded.pair[0], training)
+    both = edge.paired(edge.answers(compact, kind), own)
+    return both.assign(right=both["right two"] - both["right"])
+
+
+def of_both(training, side):
+    """Both kinds together, each counting half."""
+    kinds = [right_of(training, side, kind) for kind in KINDS]
+    return several([(rows["right"], rows["group"]) for rows in kinds])
+
+
+# %%
+def table04():
+    """Right answers of the compact model, the large one, and their difference, by kind."""
+    sides = [(name, model, model.shown) for model, name, _ in recorded.sides]
+    sides += [(printed.DIFFERENCE, model, "large − compact") for model in recorded.pair[1:]]
+    for side, model, title in sides:
+        look, gap = partial(printed.value, "edge_table04", model=side), side == printed.DIFFERENCE
+        for kind in KINDS:
+            rows = right_of(model, side, kind)
+            p = statistics.sign_flip_test(rows["right"], rows["group"]) if gap else np.nan
+            span, of_side = GAP if gap else SHARE, partial(right_of, side=side, kind=kind)
+            keys = {"what": kind, "side": title, "paper": look(dataset=PAPER_SETS[kind]), "p": p}
+            yield edge.line(model, of_side, "right", span, **keys)
+        keys = {"what": "combined", "side": title, "paper": look(dataset="Combined")}
+        yield frame.of_sums(model, partial(of_both, side=side), mean_of_means, **keys)
+
+
+accuracy = frame.measured(table04(), "p")
+tested = accuracy["p"].notna()
+accuracy.loc[tested, "p (Holm)"] = [*map(tables.p_value, statistics.holm(accuracy["p"][tested]))]
+frame.table(
+    accuracy, ("what", "side"), (), name="table04", decimals=1,
+    caption=f"Table 4: accuracy in %, differences in points, with {tables.INTERVAL}s",
+    show=("paper", "here", "n", "p (Holm)"),
+)  # fmt: skip
 
 # %% [markdown]
 # **Other rules.** Beside the paper's stand the book's own exact reading of short answers, captions
@@ -120,7 +142,7 @@ def rules_table(shown, name):
     """What is right in % by each rule, a line a model."""
     lines = {}
     for model in shown:
-        questions, captions = map(model.answers, KINDS)
+        questions, captions = (edge.answers(model, kind) for kind in KINDS)
         right = {
             "questions, soft match": questions["right"],
             "questions, exact": questions["parsed"].eq(questions["truth"]),
@@ -175,7 +197,8 @@ for kind, (model, name, end), category in product(KINDS, recorded.sides, CATEGOR
     lines[f"{kind}, {'large' if end else 'compact'}: {category}"] = cells
 meanings = ", ".join(f"{category} {name}" for category, name in CATEGORIES.items())
 caption = f"Table 5: A to C in % of these three, D and E as counts ({meanings})"
-table_of(lines, name="table05", caption=caption)
+cells = pd.DataFrame.from_dict(lines, orient="index", dtype=object)  # str would drop the keys
+tables.Table("table05", cells, caption)
 
 # %% tags=["hide-input"]
 COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"), strict=True))
@@ -228,15 +251,16 @@ lines = {}
 judges = {"the tree": "label"} | ({asked.name: "judge"} if asked else {})
 for (who, column), ((kind, model), rows) in product(judges.items(), wrong.items()):
     judged = rows[rows[column].notna()]
-    alike = statistics.wilson(int((judged[column] == judged["scene"]).sum()), len(judged))
-    several = len({*judged[column], *judged["scene"]}) > 1  # of one category κ is undefined
-    kappa = cohen_kappa_score(judged[column], judged["scene"]) if several else np.nan
+    alike = statistics.share(judged[column] == judged["scene"], judged["group"])
+    several_kinds = len({*judged[column], *judged["scene"]}) > 1  # of one category κ is undefined
+    kappa = cohen_kappa_score(judged[column], judged["scene"]) if several_kinds else np.nan
     lines[f"{kind}, {model.shown}: {who}"] = {
-        "failures": len(judged),
-        **points("same label, %", alike, 0),
+        "failures": f"{len(judged)}",
+        f"same label, %, {tables.INTERVAL}": tables.shown(alike, decimals=0),
         "κ": tables.number(kappa),
     }
-table_of(lines, name="agreement", caption="A judge and the scene on the same failures", decimals=0)
+cells = pd.DataFrame.from_dict(lines, orient="index", dtype=object)  # str would drop the keys
+tables.Table("agreement", cells, "A judge and the scene on the same failures")
 
 # %% [markdown]
 # **Concordance.** The paper's κ pairs the n-th failure of one model with the n-th of the other,
@@ -251,7 +275,9 @@ for kind in KINDS if recorded.pair else ():
     lines[kind] = {
         "paper’s κ": tables.number(paper, 3),
         "κ": tables.number(found and found.kappa, 3),
-        "of shuffled orders": tables.interval(found and found.low, found and found.high, 3),
+        "of shuffled orders": " to ".join(
+            tables.number(found and end, 3) for end in (found and found.low, found and found.high)
+        ),
         "profiles apart, %": tables.number(found and 100 * found.distance, 0),
         "failures": " / ".join(str(len(each)) for each in labels),
     }
@@ -297,89 +323,117 @@ table_of(lines, name="prose-grid", caption="Failures of both models").fold()
 
 
 # %%
-def mean_ece(samples):
-    """The mean of the ECE of both kinds, pictures of both varying at once."""
-    if not all(map(len, samples)):
-        return statistics.NO_DATA
+def by_bin(training, kinds):
+    """What the ECE is a function of, by row: each kind in columns of its own."""
+    samples = [measures.confident(training, kind) for kind in kinds]
     terms = [calibration.terms(rows["confidence"], rows["right"]) for rows in samples]
-    columns = block_diag(*terms)  # each kind in lines of its own
+    rows = pd.concat(samples if all(map(len, samples)) else [samples[0][:0]])
+    return block_diag(*terms)[:, : len(rows)], rows["group"].to_numpy(dtype=object)
 
-    def mean(sums):
-        return np.mean([*map(calibration.ece_of_sums, np.split(sums, len(samples)))], axis=0)
 
-    return statistics.of_sums(columns, pd.concat(samples)["group"], mean)
+def mean_ece(sums):
+    """The mean of the ECE of both kinds, pictures of both varying at once."""
+    return np.mean([*map(calibration.ece_of_sums, np.split(sums, len(KINDS)))], axis=0)
+
+
+def over(training, kind):
+    """Confidence less accuracy of every answer that has a confidence."""
+    rows = measures.confident(training, kind)
+    return rows.assign(over=rows["confidence"] - rows["right"])
 
 
 beside = {model.name: name for model, name, _ in recorded.sides}
 
 
-def calibration_table(shown, name):
-    """Table 6: ECE by model and kind beside the paper's, and confidence less accuracy."""
-    lines, over = {}, []
-    for model in shown:
-        samples = {kind: measures.confident(model, kind) for kind in KINDS}
-        errors = {kind: calibration.ece_interval(rows["confidence"], rows["right"], rows["group"])
-                  for kind, rows in samples.items()}  # fmt: skip
-        for what, error in {**errors, "average": mean_ece([*samples.values()])}.items():
-            dataset, paper = PAPER_SETS.get(what, "Average"), beside.get(model.name, "")
-            paper = printed.value("edge_table06", dataset=dataset, model=paper)
-            lines[f"{what}, {model.shown}"] = row(error, paper=paper, scale=1.0)
-            over.append(tables.MISSING)
-            if len(rows := samples.get(what, ())):
-                gap = statistics.difference(rows["confidence"] - rows["right"], rows["group"])
-                over[-1] = tables.shown(gap)
-    caption = "Table 6: expected calibration error, 10 bins"
-    table = compared(lines, shown, name=name, caption=caption, decimals=3)
-    table.frame["confidence − accuracy, points"] = over
-    return table
+def calibrations(shown):
+    """ECE by model and kind and their mean, beside the paper's; and confidence less accuracy."""
+    for model, kind in product(shown, (*KINDS, "average")):
+        kinds, statistic = ([kind], calibration.ece_of_sums)
+        if kind == "average":
+            kinds, statistic = KINDS, mean_ece
+        at = {"dataset": PAPER_SETS.get(kind, "Average"), "model": beside.get(model.name, "")}
+        keys = {"what": "ECE", "kind": kind, "paper": printed.value("edge_table06", **at)}
+        yield frame.of_sums(model, partial(by_bin, kinds=kinds), statistic, scale=1, **keys)
+        if kind != "average":
+            yield edge.line(model, partial(over, kind=kind), "over", GAP, what="over", kind=kind)
 
 
-calibration_table(recorded.compared, "table06")
+# %%
+def calibration_table(shown):
+    """Table 6 of some models."""
+    tidy = frame.measured(calibrations(shown), "what")
+    caption = f"Table 6: expected calibration error, 10 bins, with {tables.INTERVAL}s"
+    of = {"rows": ("kind", "model"), "columns": (), "name": "table06", "caption": caption}
+    errors, less = (tidy[tidy["what"] == what] for what in ("ECE", "over"))
+    made = frame.table(errors, **of, show=("paper", "here", "n"), decimals=3)
+    if len(less):
+        points = frame.table(less, **of, show=("here",)).frame["here"].reindex(made.frame.index)
+        made.frame["confidence − accuracy, points"] = points.fillna(tables.MISSING)
+    return made
+
+
+calibration_table(recorded.compared)
 
 # %% [markdown]
-# **Tables 11 to 14.** Each bin with Wilson's interval of what is right in it, the paper's bins
+# **Tables 11 to 14.** Each bin with the interval of what is right in it, the paper's bins
 # beside; each answer has a picture of its own. Figure 3 draws them: marks grow with the number of
 # answers in a bin, open marks are the paper's bins.
 
 # %%
 paper_bins = {
-    tuple(place): frame
-    for frame, *place in (printed.bins(printed.PRINTED, name) for name in printed.BIN_TABLES)
+    tuple(place): lines
+    for lines, *place in (printed.bins(printed.PRINTED, name) for name in printed.BIN_TABLES)
 }
-here_bins, lines = {}, {}
+here_bins = {}
 for model, kind in product(recorded.compared, KINDS):
     rows = measures.confident(model, kind)
-    ours = here_bins[model, kind] = calibration.reliability(rows["confidence"], rows["right"])
-    theirs = paper_bins.get((beside.get(model.name), PAPER_SETS[kind]), ours[:0])
-    for low in sorted({*ours["low"], *theirs["low"]}):
-        cells = lines[f"{kind}, {model.shown}, from {low:.1f}"] = {}
-        for who, frame in (("paper", theirs), ("here", ours)):
-            count, confidence, right = (
-                frame.set_index("low")[["count", "confidence", "accuracy"]].reindex([low]).iloc[0]
-            )
-            cells[f"{who}: count"] = tables.number(count, 0)
-            cells[f"{who}: confidence"] = tables.number(confidence, 3)
-            cells[f"{who}: right, %"] = tables.number(100 * right, 1)
-        n = int(np.nan_to_num(count))  # none here in a bin that only the paper has
-        found = statistics.wilson(round(n * np.nan_to_num(right)), n)
-        cells[tables.INTERVAL] = tables.interval(100 * found.low, 100 * found.high, 1)
-table_of(lines, name="bins", caption="Tables 11 to 14: bins of confidence").fold()
+    here_bins[model.name, kind] = calibration.reliability(rows["confidence"], rows["right"])
+
+
+def in_bin(training, kind, low):
+    """The answers of one kind whose confidence lies in the bin from `low`."""
+    rows = measures.confident(training, kind)
+    return rows[calibration.bin_of(rows["confidence"]) == round(low * calibration.BINS)]
+
+
+def bins():
+    """What is right in each bin of confidence, beside the paper's bins."""
+    for model, kind in product(recorded.compared, KINDS):
+        ours = here_bins[model.name, kind]
+        theirs = paper_bins.get((beside.get(model.name), PAPER_SETS[kind]), ours[:0])
+        for low in sorted({*ours["low"], *theirs["low"]}):
+            cells = {"kind": kind, "bin": f"from {low:.1f}"}
+            for who, lines in (("paper", theirs), ("here", ours)):
+                own = lines[lines["low"] == low]
+                count, sure, right = own[["count", "confidence", "accuracy"]].mean()
+                cells |= {f"{who}: count": tables.number(count, 0)}
+                cells |= {f"{who}: confidence": tables.number(sure, 3)}
+                cells |= {f"{who}: right, %": tables.number(100 * right, 1)}
+            yield edge.line(model, partial(in_bin, kind=kind, low=low), "right", **cells)
+
+
+frame.table(
+    frame.measured(bins()), ("kind", "model", "bin"), (), name="bins", decimals=1,
+    caption=f"Tables 11 to 14: bins of confidence; right in %, here with {tables.INTERVAL}s",
+    show=("paper: count", "paper: confidence", "paper: right, %", "here: count",
+          "here: confidence", "here"),
+).fold()  # fmt: skip
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.6), sharex=True, sharey=True)
-colours = {name: model.colour for model, name, _ in recorded.sides}
+tints = {name: recorded.colours[model.name] for model, name, _ in recorded.sides}
 for ax, kind in zip(panels, KINDS, strict=True):
     ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
     for model in recorded.compared:
-        frame = here_bins[model, kind]
-        size = 8 + 160 * frame["count"] / max(frame["count"].sum(), 1)
-        at = frame["confidence"], frame["accuracy"]
-        ax.plot(*at, color=model.colour, alpha=0.5)
-        ax.scatter(*at, s=size, color=model.colour, label=model.shown)
+        of, tint = here_bins[model.name, kind], recorded.colours[model.name]
+        size = 8 + 160 * of["count"] / max(of["count"].sum(), 1)
+        at = of["confidence"], of["accuracy"]
+        ax.plot(*at, color=tint, alpha=0.5)
+        ax.scatter(*at, s=size, color=tint, label=model.shown)
     for name, marker in zip(PAPER_PAIR, "Ds", strict=True):
-        frame, edge_colour = paper_bins[name, PAPER_SETS[kind]], colours.get(name, "#6b7280")
-        ax.plot(frame["confidence"], frame["accuracy"], marker, mfc="white", markersize=5,
-                mec=edge_colour, label=f"paper, {name}")  # fmt: skip
+        of = paper_bins[name, PAPER_SETS[kind]]
+        ax.plot(of["confidence"], of["accuracy"], marker, mfc="white", markersize=5,
+                mec=tints.get(name, "#6b7280"), label=f"paper, {name}")  # fmt: skip
     ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
     ax.set(xlabel="confidence", xlim=(0, 1.03), ylim=(-0.03, 1.03))
 panels[0].set_ylabel("accuracy")
@@ -451,7 +505,7 @@ for table in ledger.tables(findings):
 # - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
 
 # %% tags=["hide-input"]
-further = rules_table(recorded.models, "rules"), calibration_table(recorded.models, "table06")
+further = rules_table(recorded.models, "rules"), calibration_table(recorded.models)
 tables.download("edge_errors", further)
 
 # %% [markdown]

@@ -22,16 +22,15 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.calibration import ece_of_sums, terms
 from sci_book.papers.edge.chapters import measures
 from sci_book.papers.edge.chapters import models as edge
 from sci_book.papers.edge.conditions import KINDS
-from sci_book.papers.shared import figures, stamp, tables
+from sci_book.papers.shared import figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
-from sci_book.results.statistics import NO_DATA, difference, holm, of_sums, sign_flip_test
+from sci_book.results.statistics import holm, ratio, sign_flip_test
 
 began = stamp.begin()
 recorded = edge.read(models, records)
@@ -51,27 +50,45 @@ Markdown(ledger.conclusion(findings))
 
 # %%
 METHODS = tuple(dict.fromkeys((method, "SCI5", "VCD")))
-lines = []
-for name, model in product(METHODS, recorded.full):
-    for change in measures.changed_by(model, name):
-        points = difference(change.values, change.clusters).times(100)
-        p = sign_flip_test(change.values, change.clusters) if points.n else np.nan
-        lines.append((name, model.shown, change.what, change.better, *points[:4], points.key, p))
-columns = ["method", "model", "what", "better", "points", "low", "high", "n", "key", "p"]
-effects = pd.DataFrame(lines, columns=columns)
+
+
+def changes():
+    """Each method less the base in every measure, on the same rows."""
+    for name, model in product(METHODS, recorded.full):
+        for place, change in enumerate(measures.changed_by(model, name)):
+            asked = len(change.values)
+            yield frame.of_sums(
+                model,
+                lambda training, name=name, place=place: (
+                    measures.changed_by(training, name)[place].columns
+                ),
+                ratio, span=(-1.0, 1.0), method=name, what=change.what,
+                colour=recorded.colours[model.name],
+                side=-1 if measures.less_is_better(change.what) else 1,  # turned: right is better
+                p=sign_flip_test(change.values, change.clusters) if asked else np.nan,
+            )  # fmt: skip
+
+
+effects = frame.measured(changes(), "method", "what", "colour", "side", "p")
 for _, known in effects[effects["n"] > 0].groupby("method"):
     effects.loc[known.index, "p"] = holm(known["p"])
+effects["p (Holm)"] = [tables.p_value(p) for p in effects["p"]]
 
 # %%
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 4.4))
 chosen = effects[effects["method"] == method]
 names = list(chosen["what"].drop_duplicates())
-for turn, model in enumerate(recorded.full):
-    part = chosen[chosen["model"] == model.shown]
-    side = np.where(part["better"] == "greater", 1, -1)  # turned, so that right is better
+for turn, (model, part) in enumerate(chosen.groupby("model", sort=False)):
     y = np.arange(len(part)) + 0.22 * (turn - (len(recorded.full) - 1) / 2)
-    ax.hlines(y, side * part["low"], side * part["high"], color=model.colour, linewidth=2.5)
-    ax.plot(side * part["points"], y, "o", color=model.colour, label=model.shown)
+    turned, tint = (
+        part[["estimate", "low", "high"]].mul(part["side"], axis=0),
+        part["colour"].iloc[0],
+    )
+    ax.hlines(y, turned["low"], turned["high"], color=tint, linewidth=2.5)
+    ax.plot(turned["estimate"], y, "o", color=tint, label=model)
+    for height, line in zip(y, part.itertuples(), strict=True):  # other trainings
+        ax.plot(line.side * np.array(line.others), height + 0 * np.array(line.others), ".",
+                color=frame.OTHER)  # fmt: skip
 ax.axvline(0, color=figures.INK, linewidth=0.8)
 ax.set_yticks(range(len(names)), names, fontsize=8)
 ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
@@ -91,14 +108,14 @@ figures.show(
 # %%
 def effect_table(name):
     """A method less the base: a line a measure, and of each model its change, rows and p."""
-    cells = {}
-    for line in effects[effects["method"] == name].itertuples():
-        change = tables.with_ends(line.points, line.low, line.high, key=line.key)
-        change = change if line.n else tables.MISSING
-        told = {tables.INTERVAL: change, "n": f"{line.n:.0f}", "p (Holm)": tables.p_value(line.p)}
-        cells.setdefault(line.what, {}).update({(line.model, key): v for key, v in told.items()})
-    frame = pd.DataFrame.from_dict(cells, orient="index", dtype=object)  # str would drop the keys
-    return tables.Table(f"effects-{name}", frame, f"{name} less the base, in points")
+    return frame.table(
+        effects[effects["method"] == name],
+        rows=("what",),
+        columns=("model",),
+        name=f"effects-{name}",
+        caption=f"{name} less the base, in points, with {tables.INTERVAL}s",
+        show=("here", "n", "p (Holm)"),
+    )
 
 
 effect_table(method)
@@ -113,31 +130,47 @@ effect_table(method)
 
 
 # %%
-def ece_change(both):
-    """ECE of the method's answers less that of the base's, on the same rows."""
-    ends = ("", " two")
-    columns = [terms(both[f"confidence{end}"], both[f"right{end}"]) for end in ends]
-
-    def change(sums):
-        base, other = np.split(sums, 2)
-        return ece_of_sums(other) - ece_of_sums(base)
-
-    return of_sums(np.vstack(columns), both["group"], change) if len(both) else NO_DATA
+def confident(model, kind, name):
+    """The rows whose answers by the base and by a method both have a confidence."""
+    both = edge.paired(edge.answers(model, kind), edge.answers(model, kind, name))
+    return both[both["confidence"].notna() & both["confidence two"].notna()]
 
 
-cells = {}
-for model, kind, name in product(recorded.full, KINDS, METHODS):
-    both = edge.paired(model.answers(kind), model.answers(kind, name))
-    both = both[both["confidence"].notna() & both["confidence two"].notna()]
-    change = ece_change(both)
-    cells[f"{kind}, {name}, {model.shown}"] = {
-        "confidence, base": tables.number(both["confidence"].mean(), 3),
-        "confidence, method": tables.number(both["confidence two"].mean(), 3),
-        f"ECE change, {tables.INTERVAL}": tables.shown(change, 1.0, 3),
-        "n": f"{change.n}",
-    }
-frame = pd.DataFrame.from_dict(cells, orient="index", dtype=object)
-ece_table = tables.Table("ece-change", frame, "Confidence in the answer and ECE, same rows")
+def by_bin(both):
+    """What the ECE of the base's answers, then of the method's, is a function of, by row."""
+    columns = [terms(both[f"confidence{end}"], both[f"right{end}"]) for end in ("", " two")]
+    return np.vstack(columns), both["group"].to_numpy(dtype=object)
+
+
+def change(sums):
+    """ECE of the method's answers less that of the base's."""
+    base, other = np.split(sums, 2)
+    return ece_of_sums(other) - ece_of_sums(base)
+
+
+# %%
+def calibration():
+    """The change in ECE, and either mean confidence, on the same rows."""
+    for model, kind, name in product(recorded.full, KINDS, METHODS):
+        both = confident(model, kind, name)
+        yield frame.of_sums(
+            model,
+            lambda training, kind=kind, name=name: by_bin(confident(training, kind, name)),
+            change, scale=1, kind=kind, method=name,
+            base=both["confidence"].mean(), other=both["confidence two"].mean(),
+        )  # fmt: skip
+
+
+heads = {"base": "confidence, base", "other": "confidence, method"}
+ece_table = frame.table(
+    frame.measured(calibration()).rename(columns=heads),
+    rows=("kind", "method", "model"),
+    columns=(),
+    name="ece-change",
+    caption=f"Confidence in the answer, and the change in ECE with its {tables.INTERVAL}",
+    show=(*heads.values(), "here", "n"),
+    decimals=3,
+)
 display(ece_table)
 
 # %% [markdown]

@@ -35,23 +35,23 @@ from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
 from sci_book.papers.edge.printed import PAPER_SETS
 from sci_book.papers.edge.statistics import mcnemar_edwards, sensitivity_ratio, wald_difference
-from sci_book.papers.shared import figures, stamp, tables
-from sci_book.papers.shared.chapters import PAPER, levels, row, side
+from sci_book.papers.shared import figures, frame, stamp, tables
+from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.corruptions import FAMILIES, NAMES, SEVERITIES
-from sci_book.papers.shared.lines import compared, points, table_of
+from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
 from sci_book.results import statistics
 
 began = stamp.begin()
 recorded = edge.read(models, records)
-ours = side(recorded.pair)
 
 # %% tags=["hide-input"]
-findings = []
-for section in ("edge_table07_blur", "edge_table08_ablations", "edge_table09_negation"):
-    of_section = ledger.of_page(section, ledger.named(models, records))
-    display(Markdown(ledger.conclusion(of_section)))
-    findings += of_section
+sections = [
+    ledger.of_page(section, ledger.named(models, records))
+    for section in ("edge_table07_blur", "edge_table08_ablations", "edge_table09_negation")
+]
+findings = [finding for section in sections for finding in section]
+Markdown("\n\n".join(map(ledger.conclusion, sections)))
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -78,86 +78,92 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # blur, so on all rows together the two partly cancel.
 
 # %%
-STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
-strata = {name: pd.DataFrame() for name in STRATA}
-if recorded.pair:
-    rows = edge.paired(*map(changes, recorded.pair), " large")
-    right = rows[["right", "right large"]].astype(bool).to_numpy()
-    cases = zip(STRATA, product((True, False), repeat=2), strict=True)
-    strata = {name: rows[(right == case).all(axis=1)] for name, case in cases}
-both_right = strata["both right"]
-lines, printed_ends = {}, []
-for model, name, end in recorded.sides:
-    look = partial(printed.value, "edge_table07", model=name)
-    blurred = statistics.share(both_right[f"right two{end}"], both_right["group"])
-    drop = statistics.difference(both_right[f"drop{end}"], both_right["group"])
-    lines[f"blurred, {model.shown}"] = row(blurred, paper=look(metric="blurred"))
-    lines[f"drop, {model.shown}"] = row(drop, paper=look(metric="drop"))
-    printed_ends += [tables.MISSING]
-    printed_ends += [tables.interval(look(metric="drop low"), look(metric="drop high"), 1)]
-caption = "Table 7: accuracy in % and drop in points; clean it is 100 %"
-table07 = compared(lines, recorded.pair, name="table07", caption=caption, decimals=1)
-table07.frame.insert(1, "paper’s interval", printed_ends)
-display(table07)
+STRATA = {"both right": [1, 1], "compact alone right": [1, 0]}
+STRATA |= {"large alone right": [0, 1], "both wrong": [0, 0]}
+SHARE, GAP = (0.0, 1.0), (-1.0, 1.0)
+compact, large = recorded.pair or (None, None)
+
+
+def stratum(training, name):
+    """The rows of one stratum, of a training of the large model and the compact one's beside it."""
+    both = edge.paired(changes(edge.of_training(compact, training)), changes(training), " large")
+    return both[(both[["right", "right large"]] == STRATA[name]).all(axis=1)]
+
+
+def to(low, high, decimals=1):
+    """An interval that the paper prints."""
+    ends = [tables.number(end, decimals) for end in (low, high)]
+    return tables.MISSING if tables.MISSING in ends else " to ".join(ends)
+
+
+def table07():
+    """What stays right of what both have right when clean, and the drop."""
+    shown = (("blurred", "right two", SHARE), ("drop", "drop", GAP))
+    for (what, column, span), (model, theirs, end) in product(shown, recorded.sides):
+        look = partial(printed.value, "edge_table07", model=theirs)
+        ends = to(look(metric=f"{what} low"), look(metric=f"{what} high"))
+        rows, keys = partial(stratum, name="both right"), {"paper’s interval": ends}
+        yield edge.line(large, rows, column + end, span, what=what, side=model.shown,
+                        right="both right", paper=look(metric=what), **keys)  # fmt: skip
+
+
+blur = frame.measured(table07())
 
 # %%
-figure, ax = plt.subplots(figsize=(0.75 * figures.WIDTH, 2.8))
-for turn, (model, name, _) in enumerate(recorded.sides):
-    line = lines[f"blurred, {model.shown}"]
-    x, colour = np.array([0, 1]) + 0.06 * (turn - 0.5), model.colour
-    ax.plot(x, [100, line["reproduced"]], "o-", color=colour, label=model.shown)
-    ax.vlines(x[1], line["low"], line["high"], color=colour, linewidth=2.5)
-    ax.plot(x, [100, line["paper"]], "D:", mfc="white", color=colour, label=f"paper, {name}")
-ax.set(xticks=[0, 1], xticklabels=["clean", "blurred"], xlim=(-0.3, 1.3), ylabel="accuracy, %")
-if recorded.pair:
-    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 figures.show(
-    figure,
-    "Figure 4: what was right without blur, and how much of it stays right under blur.",
-    alt="Lines from clean to blurred: percent right of the answers that were right on clean "
-    "pictures, for the pocket models with intervals and for the paper’s two models as open marks.",
+    frame.dots(blur, ("right", "what"), "side", xlabel="% right, and points lost"),
+    "Figure 4: of the answers that both models have right when clean, what stays right under blur, "
+    "and what is lost.",
+    alt="Two panels, blurred accuracy and drop, a line a model of the pair: a dot with an interval "
+    "and a diamond for the paper’s model beside it.",
 )
 
+# %%
+frame.table(
+    blur, ("what", "side"), (), name="table07", decimals=1,
+    caption=f"Table 7: accuracy in % and drop in points with {tables.INTERVAL}s; clean it is 100 %",
+    show=("paper", "paper’s interval", "here", "n"),
+)  # fmt: skip
+
 
 # %%
-def ratio_text(ratio):
+def ratio_text(ratio, why):
     """A ratio of drops with its interval, or why it has none."""
-    if ratio.value is None:
-        return f"degenerate: {ratio.degenerate}"
-    if ratio.low is None:
-        return f"{tables.number(ratio.value)}, no bounds"
-    return tables.with_ends(*ratio[:3])
+    if not ratio.n:
+        return f"degenerate: {why}"
+    return f"{tables.number(ratio.estimate)}, no bounds" if why else tables.shown(ratio, 1)
 
 
 tests = {}
 if recorded.pair:
-    look, quoted = (
-        partial(printed.value, "edge_table07"),
-        printed.PRINTED.quoted("discordant pairs"),
-    )
-    compact, large = both_right["right two"], both_right["right two large"]
-    alone = int((compact > large).sum()), int((large > compact).sum())
-    rho = sensitivity_ratio(both_right["drop"], both_right["drop large"], both_right["group"])
-    theirs = tables.with_ends(*(look(metric=f"rho{end}") for end in ("", " low", " high")))
-    edwards, exact = mcnemar_edwards(*alone), statistics.mcnemar(compact, large)
+    rows = stratum(large, "both right")
+    look = partial(printed.value, "edge_table07")
+    quoted = printed.PRINTED.quoted("discordant pairs")
+    first, second = rows["right two"], rows["right two large"]
+    alone = int((first > second).sum()), int((second > first).sum())
+    rho, low, high = (look(metric=f"rho{end}") for end in ("", " low", " high"))
+    ours = ratio_text(*sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"]))
+    p = mcnemar_edwards(*alone), statistics.mcnemar(first, second)
     tests = {
         "right alone: compact, large": (f"{quoted}, {quoted}", f"{alone[0]}, {alone[1]}"),
-        "ρ, compact over large": (theirs, ratio_text(rho)),
+        "ρ, compact over large": (f"{tables.number(rho)} ({to(low, high, 2)})", ours),
         "p, McNemar with Edwards’ correction": (
-            tables.number(look(metric="McNemar p"), 3),
-            tables.number(edwards, 3),
+            tables.number(look(metric="McNemar p"), 3), tables.number(p[0], 3),
         ),
-        "p, McNemar, exact": (tables.MISSING, tables.number(exact, 3)),
-    }
-frame = pd.DataFrame.from_dict(tests, orient="index", columns=["paper", ours])
-tables.Table("tests", frame, f"{len(both_right)} rows that both models have right when clean")
+        "p, McNemar, exact": (tables.MISSING, tables.number(p[1], 3)),
+    }  # fmt: skip
+cells = pd.DataFrame.from_dict(tests, orient="index", columns=["paper", "here"], dtype=object)
+tables.Table("tests", cells, "Rows that both models have right when clean")
 
 # %%
-lines = {}
-for (name, rows), (model, _, end) in product(strata.items(), recorded.sides):
-    drop = statistics.difference(rows[f"drop{end}"], rows["group"])
-    lines[f"{name}: {model.shown}"] = {"rows": len(rows), **points("drop, points", drop)}
-table_of(lines, name="strata", caption="Drop under blur by stratum of clean answers", decimals=1)
+drops = (
+    edge.line(large, partial(stratum, name=name), f"drop{end}", GAP, stratum=name, side=model.shown)
+    for name, (model, _, end) in product(STRATA, recorded.sides)
+)
+frame.table(
+    frame.measured(drops), ("stratum", "side"), (), name="strata", decimals=1, show=("here", "n"),
+    caption="Drop under blur by stratum of clean answers, points",
+)  # fmt: skip
 
 # %% [markdown]
 # **More corruptions.** The nineteen of ImageNet-C at severities 1 to 5. Each corruption has sixteen
@@ -165,29 +171,37 @@ table_of(lines, name="strata", caption="Drop under blur by stratum of clean answ
 # Corruptions take the 240 questions in turn: the last four of the nineteen ask what the first four
 # asked.
 
+
 # %%
-lines = []
-for model in recorded.full:
-    rows = corrupted(model)
-    for what, names in {**FAMILIES, "all": NAMES, **{name: [name] for name in NAMES}}.items():
-        mine = rows[rows["name"].isin(names)]
-        for severity in (0, *SEVERITIES) if len(mine) else ():
-            part = mine[mine["severity"] == max(severity, 1)]
-            right = statistics.share(part["right" if severity else "clean"], part["group"])
-            lines.append((model.shown, what, severity, *right.times(100)[:4]))
-columns = {"model": str, "what": str, "severity": int, "right": float, "low": float, "high": float}
-curves = pd.DataFrame(lines, columns=[*columns, "n"]).astype(columns)
+def corrupted_by(training, names, severity):
+    """The questions of some corruptions at a severity; at 0 the same questions, clean."""
+    rows = corrupted(training)
+    rows = rows[rows["name"].isin(names) & (rows["severity"] == max(severity, 1))]
+    return rows if severity else rows.assign(right=rows["clean"])
+
+
+def severities():
+    """Questions right, by corruption or group of them, and severity."""
+    named = {**FAMILIES, "all": NAMES, **{name: [name] for name in NAMES}}
+    for model, severity, what in product(recorded.full, (0, *SEVERITIES), named):
+        rows = partial(corrupted_by, names=named[what], severity=severity)
+        yield edge.line(model, rows, "right", what=what, severity=severity)
+
+
+curves = frame.measured(severities(), "what", "severity")
+curves = curves[curves["n"] > 0]
 
 # %% tags=["hide-input"]
 figure, panels = plt.subplots(1, len(FAMILIES), figsize=(figures.WIDTH, 2.9), sharey=True)
 groups = zip(panels, FAMILIES.items(), strict=True)
 for (ax, (family, names)), model in product(groups, recorded.full):
-    mine = curves[curves["model"] == model.shown].set_index("what")
-    for name in mine.index.intersection(names):
-        ax.plot("severity", "right", data=mine.loc[name], color=model.colour, lw=0.5, alpha=0.5)
-    part = mine[mine.index == family]
-    ax.plot("severity", "right", "o-", data=part, color=model.colour, label=model.shown)
-    ax.fill_between("severity", "low", "high", data=part, color=model.colour, alpha=0.15, lw=0)
+    mine, tint = curves[curves["model"] == model.shown], recorded.colours[model.name]
+    for _, one in mine[mine["what"].isin(names)].groupby("what"):
+        ax.plot("severity", "estimate", data=one, color=tint, lw=0.5, alpha=0.5)
+    part = mine[mine["what"] == family]
+    low, high = part["low"].astype(float), part["high"].astype(float)
+    ax.plot("severity", "estimate", "o-", data=part, color=tint, label=model.shown)
+    ax.fill_between(part["severity"].astype(float), low, high, color=tint, alpha=0.15, lw=0)
     ax.set(title=family, xticks=[0, *SEVERITIES], xlabel="severity")
 panels[0].set_ylabel("questions right, %")
 if recorded.full:
@@ -213,64 +227,82 @@ figures.show(
 # The pool: rows that both named models have right when clean, in full precision. The smaller sister
 # and the models in reduced precision were no part of the selection, and may start below 100 %.
 
+
 # %%
-pool, lines = None, {}
-for model in recorded.full:
-    right = changes(model).query("right == 1").index
-    pool = right if pool is None else pool.intersection(right)
-for model in recorded.models:
-    rows = changes(model)
-    rows = rows.loc[rows.index.intersection(pool)]
-    clean, blurred = rows["right"].mean(), rows["right two"].mean()
-    lines[model.shown] = {
-        "precision": model.precision,
-        "clean, %": 100 * clean,
-        "blurred, %": 100 * blurred,
-        **points("drop, points", statistics.difference(rows["drop"], rows["group"])),
-        "retention": f"{blurred / clean:.3f}" if clean > 0 else tables.MISSING,
-        "n": len(rows),
-    }
-table_of(lines, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
+def of_pool(training):
+    """The rows that all models as they are have right when clean, as this training does them."""
+    rows = changes(training)
+    for model in recorded.full:
+        own = changes(edge.of_training(model, training))
+        rows = rows.loc[rows.index.intersection(own.index[own["right"] == 1])]
+    return rows
+
+
+def table08():
+    """The drop under blur on the shared pool, of every model."""
+    for model in recorded.models:
+        rows = of_pool(model)
+        clean, blurred = rows["right"].mean(), rows["right two"].mean()
+        yield edge.line(
+            model, of_pool, "drop", GAP, precision=recorded.precision(model),
+            **{"clean, %": 100 * clean, "blurred, %": 100 * blurred},
+            retention=f"{blurred / clean:.3f}" if clean > 0 else tables.MISSING,
+        )  # fmt: skip
+
+
+frame.table(
+    frame.measured(table08()), ("model",), (), name="table08", decimals=1,
+    caption=f"Table 8: blur on the shared pool; the drop in points with its {tables.INTERVAL}",
+    show=("precision", "clean, %", "blurred, %", "here", "retention", "n"),
+)  # fmt: skip
 
 # %% [markdown]
 # **One factor at a time.** The drop of one variant less that of the other, on all rows, so that no
 # selection favours either. Scale sets the smaller sister of the first model against it: one family
 # and recipe, layers as many and narrower. ρ, equation 1, is the ratio of the two drops; one whose
-# denominator does not drop is degenerate and has no number, infinity included.
+# denominator does not drop is degenerate and has no number, infinity included; where it may not
+# drop at all, ρ has no bounds.
 
 # %%
-contrasts = []  # what, factor, the model said to be more sensitive, the one it is set against
+pairs = []  # factor, what, the model said to be more sensitive, the one it is set against
 for model, precision in product(recorded.unreduced, edge.PRECISIONS):
     reduced = recorded.named(f"{model.name}-{precision}")
-    if reduced or model in recorded.full:  # the smaller sister may be too narrow for it
-        contrasts.append((f"{precision} − full, {model.shown}", "precision", reduced, model))
+    pairs.append(("precision", f"{precision} − full, {model.shown}", reduced, model))
 if recorded.full:
-    large, second = (*recorded.full, None)[:2]
-    small = recorded.named(f"{large.name}-{edge.SMALL}")
-    contrasts.append((f"small − standard, {large.shown}", "scale", small, large))
-    title = f"{second.shown if second else 'another'} − {large.shown}"
-    contrasts.append((title, "architecture", second, large))
-lines, rho = {}, {}
-for what, factor, first, model in contrasts:
-    drop, ratio = statistics.NO_DATA, "no records"
-    if first and model:
-        both = edge.paired(changes(first), changes(model), " second")
-        drop = statistics.difference(both["drop"] - both["drop second"], both["group"])
-        ratio = ratio_text(sensitivity_ratio(both["drop"], both["drop second"], both["group"]))
-    lines[f"{factor}: {what}"], rho[f"{factor}: {what}"] = row(drop), ratio
+    first, *others = recorded.full
+    small = recorded.named(f"{first.name}-{edge.SMALL}")
+    pairs.append(("scale", f"small − standard, {first.shown}", small, first))
+    pairs += [("architecture", f"{m.shown} − {first.shown}", m, first) for m in others[:1]]
+
+
+def against(training, model):
+    """The rows of a training and of a model's beside it; `more` is what the first drops more."""
+    both = edge.paired(changes(training), changes(edge.of_training(model, training)), " second")
+    return both.assign(more=both["drop"] - both["drop second"])
+
+
+def contrasts():
+    """The drop of one variant less that of the other, and their ratio."""
+    for factor, what, reduced, model in pairs:
+        if reduced:
+            rows = against(reduced, model)
+            rho = sensitivity_ratio(rows["drop"], rows["drop second"], rows["group"])
+            yield edge.line(reduced, partial(against, model=model), "more", GAP,
+                            factor=factor, what=what, ρ=ratio_text(*rho))  # fmt: skip
+
+
+missing = ", ".join(what for _, what, reduced, _ in pairs if not reduced)
 caption = "Drop under blur, first less second, in points, on all rows of both; ρ first over second"
-caption += ", without bounds where the second may not drop at all"
-where = {"name": "contrasts", "caption": caption, "ours": side(recorded.models)}
-contrast_table = levels(tables.frame_of(lines), decimals=1, paper=False, **where)
-contrast_table.frame["ρ"] = list(rho.values())
-display(contrast_table)
+caption += f". Without records: {missing}" if missing else ""
+frame.table(frame.measured(contrasts()), ("factor", "what"), (), name="contrasts",
+            caption=caption, show=("here", "n", "ρ"), decimals=1)  # fmt: skip
 
 # %% [markdown]
 # Of the paper's four ratios only that of scale changes one thing alone. What it calls ρ of
 # precision sets SmolVLM2 over Qwen2.5-VL-7B, both in FP16: scale and architecture differ, precision
 # does not. Its ρ of architecture changes scale as well. The audit chapter reports both.
 
-# %%
+# %% tags=["hide-input"]
 cells = printed.PRINTED.tables["edge_table08"].replace("inf", "degenerate (printed as ∞)")
 wide = cells.pivot(index=["model", "item"], columns="metric", values="value")
 wide = wide[["clean", "blurred", "change", "retention", "rho"]].fillna(tables.MISSING)
@@ -281,25 +313,36 @@ tables.Table("paper-table08", wide.replace("^-", "−", regex=True), "The paper�
 # **What precision does to clean answers:** how many change their words, how many more are right,
 # and the expected calibration error (ECE).
 
+
 # %%
-lines = {}
-for model, precision, kind in product(recorded.unreduced, edge.PRECISIONS, KINDS):
-    if reduced := recorded.named(f"{model.name}-{precision}"):
-        both = edge.paired(model.answers(kind), reduced.answers(kind))
-        gain = statistics.difference(both["right two"] - both["right"], both["group"])
-        full, coarse = (
-            ece(reliability(rows["confidence"], rows["right"]))
-            for rows in (confident(model, kind), confident(reduced, kind))
-        )
-        lines[f"{kind}, {reduced.shown}"] = {
-            "other words, %": 100 * (both["text"] != both["text two"]).mean(),
-            **points("accuracy, points", gain),
-            "ECE full": tables.number(full, 3),
-            "ECE reduced": tables.number(coarse, 3),
-            "n": len(both),
-        }
-caption = "Clean answers in reduced precision, against the model as it is"
-table_of(lines, name="changed", caption=caption, decimals=1).fold()
+def gained(training, model, kind):
+    """A reduced model's answers of one kind less those of the model as it is."""
+    full = edge.of_training(model, training)
+    both = edge.paired(edge.answers(full, kind), edge.answers(training, kind))
+    return both.assign(gain=both["right two"] - both["right"])
+
+
+def changed():
+    """Answers in reduced precision against those of the model as it is."""
+    for model, precision, kind in product(recorded.unreduced, edge.PRECISIONS, KINDS):
+        if reduced := recorded.named(f"{model.name}-{precision}"):
+            both = gained(reduced, model, kind)
+            full, coarse = (
+                tables.number(ece(reliability(rows["confidence"], rows["right"])), 3)
+                for rows in (confident(model, kind), confident(reduced, kind))
+            )
+            yield edge.line(
+                reduced, partial(gained, model=model, kind=kind), "gain", GAP, kind=kind,
+                **{"other words, %": 100 * (both["text"] != both["text two"]).mean()},
+                **{"ECE full": full, "ECE reduced": coarse},
+            )  # fmt: skip
+
+
+frame.table(
+    frame.measured(changed()), ("kind", "model"), (), name="changed", decimals=1,
+    caption="Clean answers in reduced precision less those of the model as it is, in points",
+    show=("other words, %", "here", "ECE full", "ECE reduced", "n"),
+).fold()  # fmt: skip
 
 # %% [markdown]
 # (edge_table09_negation)=
@@ -310,128 +353,114 @@ table_of(lines, name="changed", caption=caption, decimals=1).fold()
 # “yes” to it on every caption. `counter` calls a right answer wrong. Pocket models have never seen
 # these sentences in training.
 
-# %%
+# %% tags=["hide-input"]
 read = {"keep_default_na": False, "dtype": str, "index_col": "template"}
 prompts, criteria = (
     pd.read_csv(PAPER / f"edge_{name}.csv", **read).drop(columns="table")
     for name in ("table15", "table03")
 )
-frame = prompts.join(criteria).rename_axis(index=None)
-tables.Table("prose-templates", frame, "Tables 15 and 3, as printed")
+templates = prompts.join(criteria).rename_axis(index=None)
+tables.Table("prose-templates", templates, "Tables 15 and 3, as printed")
 
 # %% [markdown]
 # Probes of pictures that both models answered rightly, at most a hundred of a kind, drawn by lot.
-# Four probes share a picture, and both models share all pictures; the intervals by picture, and the
-# paired ones, take whole pictures. Wilson's and Wald's take every probe as independent, as the
-# paper does. Before the “not” every row was right, so success less 1 is the paper's change.
+# Four probes share a picture, and both models share all pictures; an interval takes whole pictures.
+# Wald's z and its p take every probe as independent, as the paper does. Before the “not” every row
+# was right, so success less 1 is the paper's change.
 
 
 # %%
-def probes_of_both(reading):
-    """The probes put to both models of the pair: `success` and `success large`."""
-    if not recorded.pair:
-        return pd.DataFrame(columns=["kind", "row", "template", "group", "success"])
-    both = edge.paired_probes(*(m.probes(reading=reading) for m in recorded.pair), " large")
-    drawn = both.groupby("kind")["row"].transform(
-        lambda rows: rows.isin(draw_rows(np.unique(rows)))
-    )
-    return both[drawn.astype(bool)]
+def put_to_both(training, kinds=KINDS, templates=tuple(TEMPLATES), reading=reading):
+    """The probes put to both models: `success`, `success large`, and `gap`, large − compact."""
+    pair = edge.of_training(compact, training), training
+    both = edge.paired_probes(*(edge.probes(m, reading=reading) for m in pair), " large")
+    drawn = {kind: draw_rows(np.unique(rows)) for kind, rows in both.groupby("kind")["row"]}
+    kept = [line.row in drawn[line.kind] for line in both.itertuples()]
+    both = both[np.array(kept, dtype=bool)]
+    both = both[both["kind"].isin(kinds) & both["template"].isin(templates)]
+    return both.assign(gap=both["success large"] - both["success"])
 
 
-def passed(rows, end):
-    """The share passed by the model whose columns have an `end`, with Wilson's interval."""
-    return statistics.wilson(int(rows[f"success{end}"].sum()), len(rows))
+def change(training):
+    """What the probes cost: before the “not” every row was right."""
+    both = put_to_both(training)
+    return both.assign(**{name: both[name] - 1 for name in ("success", "success large")})
 
 
-probes, lines = probes_of_both(reading), {}
-for model, name, end in recorded.sides:
-    look = partial(printed.value, "edge_table09", dataset="both", model=name)
-    success, group, paper = probes[f"success{end}"], probes["group"], look(metric="negation")
-    by_picture = statistics.share(success, group)
-    change = statistics.mean(success - 1, group, span=(-1.0, 0.0))
-    lines[f"success, {model.shown} (Wilson)"] = row(passed(probes, end), paper=paper)
-    lines[f"success, {model.shown} (by picture)"] = row(by_picture, paper=paper)
-    lines[f"change, {model.shown} (by picture)"] = row(change, paper=look(metric="change"))
-caption = "Table 9: probes passed in %, and the change in points"
-compared(lines, recorded.pair, name="table09", caption=caption, decimals=1)
+def table09():
+    """Probes passed under negation, and the change."""
+    read = (("negation", put_to_both, SHARE), ("change", change, (-1.0, 0.0)))
+    for (what, rows, span), (model, name, end) in product(read, recorded.sides):
+        paper = printed.value("edge_table09", dataset="both", model=name, metric=what)
+        keys = {"what": what, "side": model.shown, "paper": paper}
+        yield edge.line(large, rows, f"success{end}", span, **keys)
+
+
+frame.table(
+    frame.measured(table09()), ("what", "side"), (), name="table09", decimals=1,
+    caption=f"Table 9: probes passed in %, and the change in points, with {tables.INTERVAL}s",
+    show=("paper", "here", "n"),
+)  # fmt: skip
+
 
 # %%
-lines = {}
-for kind in (*KINDS, "both") if recorded.pair else ():
-    asked = {"dataset": PAPER_SETS.get(kind, kind), "model": printed.DIFFERENCE}
-    look = partial(printed.value, "edge_table09", **asked)
-    mine = probes if kind == "both" else probes[probes["kind"] == kind]
-    if n := len(mine):
-        compact, large = int(mine["success"].sum()), int(mine["success large"].sum())
-        gaps = mine["success large"] - mine["success"]
-        gap = statistics.difference(gaps, mine["group"])
-        wald, below = wald_difference(compact, n, large, n), look(metric="p below")
-        flip = statistics.sign_flip_test(gaps, mine["group"])
-        lines[kind] = {
-            "paper": tables.number(look(metric="gap"), 1),
-            f"{ours}, by picture": tables.shown(gap, decimals=1),
-            "Wald’s interval": tables.interval(100 * wald.low, 100 * wald.high, 1),
-            "n": n,
-            "paper: z": tables.number(look(metric="z")),
-            f"{ours}: z": tables.number(wald.z),
-            "paper: p": f"< {below:.0e}" if below > 0 else tables.number(look(metric="p")),
-            f"{ours}: p of z": tables.p_value(wald.p),
-            "p by picture": tables.p_value(flip),
-        }
-caption = "Table 9: large − compact in points; p of no gap, by picture the sign-flip test’s"
-table_of(lines, name="negation-gap", caption=caption)
+def gaps():
+    """What the large model passes more often, beside the paper's z and p."""
+    for kind in (*KINDS, "both") if recorded.pair else ():
+        asked = {"dataset": PAPER_SETS.get(kind, kind), "model": printed.DIFFERENCE}
+        look = partial(printed.value, "edge_table09", **asked)
+        kinds = KINDS if kind == "both" else (kind,)
+        rows = put_to_both(large, kinds)
+        if not (n := len(rows)):
+            continue
+        wald = wald_difference(int(rows["success"].sum()), n, int(rows["success large"].sum()), n)
+        below, flip = look(metric="p below"), statistics.sign_flip_test(rows["gap"], rows["group"])
+        theirs = f"< {below:.0e}" if below > 0 else tables.number(look(metric="p"))
+        yield edge.line(
+            large, partial(put_to_both, kinds=kinds), "gap", GAP, kind=kind,
+            paper=look(metric="gap"),
+            **{"paper: z": tables.number(look(metric="z")), "z": tables.number(wald.z)},
+            **{"paper: p": theirs, "p of z": tables.p_value(wald.p)},
+            **{"p by picture": tables.p_value(flip)},
+        )  # fmt: skip
+
+
+frame.table(
+    frame.measured(gaps()), ("kind",), (), name="negation-gap", decimals=1,
+    caption="Table 9: large − compact in points; p of no gap, by picture the sign-flip test’s",
+    show=("paper", "here", "n", "paper: z", "z", "paper: p", "p of z", "p by picture"),
+)  # fmt: skip
+
 
 # %%
-lines, by_template, p = {}, {}, []
-for template, kind in product((*TEMPLATES, "average"), KINDS):
-    templates = [*TEMPLATES] if template == "average" else [template]
-    mine = probes[(probes["kind"] == kind) & probes["template"].isin(templates)]
-    for _, name, end in recorded.sides:
-        success = passed(mine, end)
-        if template == "average":
-            success = statistics.share(mine[f"success{end}"], mine["group"])
-        paper = printed.value("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-        cell = tables.shown(success, decimals=0)
-        head = f"{kind}, {'large' if end else 'compact'}"
-        lines.setdefault(template, {})[head] = f"{cell} ({paper:g})"
-    if template != "average" and recorded.pair:
-        gaps = mine["success large"] - mine["success"]
-        gap = statistics.difference(gaps, mine["group"])
-        by_template[f"{kind}, {template}"] = {**points("gap, points", gap), "n": gap.n}
-        p.append(statistics.sign_flip_test(gaps, mine["group"]) if gap.n else 1.0)
-for cells, adjusted in zip(by_template.values(), statistics.holm(p), strict=True):
-    cells["Holm’s p"] = tables.number(adjusted, 3)
-pictures = ", ".join(f"{kind} {probes['row'][probes['kind'] == kind].nunique()}" for kind in KINDS)
-caption = "Table 10: success in %, Wilson’s interval (average: by picture), and the paper’s; "
-caption += f"pictures: {pictures}"
-table_of(lines, name="table10", caption=caption)
+MORE = "large − compact"
 
-# %% tags=["hide-input"]
-figure, panels = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.2), sharey=True)
-for (ax, kind), (turn, (model, name, end)) in product(
-    zip(panels, KINDS, strict=True), enumerate(recorded.sides)
-):
-    for x, template in enumerate(TEMPLATES):
-        success = passed(probes.query("kind == @kind and template == @template"), end).times(100)
-        paper = printed.value("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-        at, first = x + 0.36 * (turn - 0.5), not x
-        if success.n:
-            label = model.shown if first else None
-            ax.bar(at, success.estimate, 0.34, color=model.colour, label=label)
-            ax.vlines(at, success.low, success.high, color=figures.INK)
-        ax.plot(at, paper, "Ds"[turn], mfc="white", mec=figures.INK, markersize=5,
-                label=f"paper, {name}" if first else None)  # fmt: skip
-    ax.set_xticks(range(len(TEMPLATES)), list(TEMPLATES), fontsize=8)
-    ax.set(title=f"{kind} ({PAPER_SETS[kind]})", ylim=(-3, 105))
-    ax.grid(axis="x", visible=False)
-panels[0].set_ylabel("probes passed, %")
-if recorded.pair:
-    panels[1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+
+def table10():
+    """Probes passed by template, and by how much more of them the large model passes."""
+    for template, kind in product((*TEMPLATES, "average"), KINDS):
+        templates = tuple(TEMPLATES) if template == "average" else (template,)
+        rows, keys = partial(put_to_both, kinds=(kind,), templates=templates), {"kind": kind}
+        for model, name, end in recorded.sides:
+            at = {"dataset": PAPER_SETS[kind], "model": name, "item": template}
+            yield edge.line(large, rows, f"success{end}", template=template, what=model.shown,
+                            paper=printed.value("edge_table10", **at), **keys)  # fmt: skip
+        if recorded.pair and template != "average":
+            own = rows(large)
+            p = statistics.sign_flip_test(own["gap"], own["group"]) if len(own) else 1.0
+            yield edge.line(large, rows, "gap", GAP, template=template, what=MORE, p=p, **keys)
+
+
+by_template = frame.measured(table10(), "template", "kind", "what", "paper", "p")
+compared = by_template["what"] == MORE
+by_template.loc[compared, "Holm’s p"] = [
+    tables.number(p, 3) for p in statistics.holm(by_template["p"][compared])
+]
 figures.show(
-    figure,
-    "Figure 5: the share of probes passed, by probe, beside the paper’s.",
-    alt="Two panels, questions and captions, bars in pairs for four probes: percent passed by the "
-    "small and the standard model with intervals; diamonds for the paper’s two models.",
+    frame.dots(by_template[~compared], ("kind", "what"), "template", xlabel="probes passed, %"),
+    "Figure 5 and Table 10: the share of probes passed, by probe, beside the paper’s.",
+    alt="Panels, questions and captions by the small and the standard model, a line a probe and "
+    "one for the average: dots with intervals for percent passed, diamonds for the paper’s models.",
 )
 
 # %% [markdown]
@@ -441,7 +470,7 @@ figures.show(
 # %%
 lines = {}
 for name in READINGS if recorded.pair else ():
-    rows = probes_of_both(name)
+    rows = put_to_both(large, reading=name)
     for model, _, end in recorded.sides:
         by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex([*TEMPLATES])
         lines[f"{name}: {model.shown}"] = by.to_dict()
@@ -451,18 +480,15 @@ table_of(lines, name="readings", caption="Success in % by reading of Table 3", d
 # **Replies** to the first question and caption probed, right or wrong.
 
 # %%
-lines, counts = {}, {}
+lines = {}
 for model, kind in product(recorded.full, KINDS):
-    mine, own = model.probes().query("kind == @kind"), model.answers(kind)["text"]
-    counts.setdefault(model.shown, []).append(f"{mine['row'].nunique()} {kind}")
+    mine, own = edge.probes(model).query("kind == @kind"), edge.answers(model, kind)["text"]
     for probe in mine[mine["row"] == mine["row"].min()].itertuples():
         lines[f"{model.shown}, {kind} {probe.row}, {probe.template}"] = {
             "its own answer": own[probe.row],
             "its reply": probe.text,
             "passes": "yes" if probe.success else "no",
         }
-probed = "; ".join(f"{model}: {' and '.join(each)}" for model, each in counts.items())
-display(Markdown(f"Pictures probed. {probed or 'None'}."))
 table_of(lines, name="prose-replies", caption="Replies to the first picture of each kind").fold()
 
 # %% [markdown]
@@ -504,15 +530,12 @@ for table in ledger.tables(findings):
 # - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
 
 # %% tags=["hide-input"]
-severities = {}
-for line in curves.itertuples():
-    cells = severities.setdefault(f"{line.what}, {line.model}", {"n": line.n})
-    cells[f"severity {line.severity}"] = tables.with_ends(line.right, line.low, line.high, 1)
-further = [
-    table_of(severities, name="severities", caption="Questions right, %"),
-    table_of(by_template, name="gaps", caption="Success, large − compact", decimals=1),
-]
-tables.download("edge_stress", further)
+of = {"name": "severities", "caption": "Questions right, %", "show": ("here", "n"), "decimals": 1}
+by_severity = frame.table(curves.astype({"severity": str}), ("what", "model"), ("severity",), **of)
+of = {"name": "table10", "caption": "Probes passed, and large − compact", "decimals": 1}
+probed = frame.table(by_template, ("template", "kind", "what"), (), **of,
+                     show=("paper", "here", "n", "Holm’s p"))  # fmt: skip
+tables.download("edge_stress", [by_severity, probed])
 
 # %% [markdown]
 # ## Stamp

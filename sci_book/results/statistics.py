@@ -21,6 +21,7 @@ import pandas as pd
 
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
+Side = tuple[Rows, Rows]  # values and a group a row
 Statistic = Callable[[np.ndarray], np.ndarray]
 """Takes sums `[quantities, ...]`, returns `[...]`; NaN where it has no value."""
 Fit = Any  # statsmodels' RegressionResults, which is imported only where it is used
@@ -151,17 +152,25 @@ def difference(values: Rows, clusters: Rows) -> Interval:
     return mean(values, clusters, span=(-1.0, 1.0))
 
 
-def apart(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> Interval:
-    """The mean of some rows less that of others, which may share groups; `n` counts the first."""
-    (values, clusters), (others, theirs) = first, second
-    if not (len(values) and len(others)):
-        return NO_DATA
-    inside = np.concatenate([np.ones(len(values)), np.zeros(len(others))])
-    both = np.concatenate([np.asarray(side, dtype=float) for side in (values, others)])
-    columns = np.stack([both * inside, inside, both * (1 - inside), 1 - inside])
-    groups = np.concatenate([np.asarray(side, dtype=object) for side in (clusters, theirs)])
-    found = of_sums(columns, groups, lambda sums: ratio(sums[:2]) - ratio(sums[2:]))
-    return found._replace(n=len(values))
+def apart(first: Side, second: Side, *further: tuple[Side, Side]) -> Interval:
+    """The mean of some rows less that of others, which may share groups; `n` counts the first.
+
+    Args:
+        further: such pairs of other trainings; see `measure`.
+    """
+    trainings, sizes = [], []
+    for pair in ((first, second), *further):
+        (values, clusters), (others, theirs) = pair
+        if not (len(values) and len(others)):
+            continue
+        inside = np.concatenate([np.ones(len(values)), np.zeros(len(others))])
+        both = np.concatenate([np.asarray(side, dtype=float) for side in (values, others)])
+        columns = np.stack([both * inside, inside, both * (1 - inside), 1 - inside])
+        groups = np.concatenate([np.asarray(side, dtype=object) for side in (clusters, theirs)])
+        trainings.append((columns, groups))
+        sizes.append(len(values))
+    found = measure(trainings, lambda sums: ratio(sums[:2]) - ratio(sums[2:]))
+    return found._replace(n=round(np.mean(sizes))) if sizes else NO_DATA
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
@@ -365,7 +374,8 @@ def wilson(correct: int, n: int) -> Interval:
 
     low, high = proportion_confint(correct, n, alpha=1 - LEVEL, method="wilson")
     share = correct / n  # of none or of all, it is an end, which rounding must not put beside it
-    return Interval(share, min(float(low), share), max(float(high), share), n, n)
+    key = hashlib.blake2s(f"{correct} of {n}".encode()).hexdigest()[:12]
+    return Interval(share, min(float(low), share), max(float(high), share), n, n, key=key)
 
 
 def holm(p_values: Rows) -> np.ndarray:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from sci_book.data.datasets import DatasetError
+from sci_book.papers.cvqa import pairs
 from sci_book.papers.cvqa.neuro_symbolic import (
     Programmed,
     RuleProgrammer,
@@ -14,7 +15,6 @@ from sci_book.papers.cvqa.neuro_symbolic import (
 from sci_book.papers.cvqa.program import run
 from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import SIDES, load
-from sci_book.papers.cvqa.scores import outcomes
 from sci_book.papers.shared.text_model import Completion, TextModel
 from sci_book.pocket.what_if import SCENES, write
 from tests.text_models import ScriptedTextModel
@@ -39,7 +39,8 @@ def test_rules_are_right_as_far_as_they_heed_the_presupposition(twin, heeds, cou
     assert isinstance(programmer, TextModel)
     sides = [answer_by_program(items, side, scenes, programmer) for side in SIDES]
     assert all(p.error is None for side in sides for p in side)
-    original, changed = outcomes(items, *map(texts, sides))
+    writer = pairs.writer("rules", items, [*map(texts, sides)])
+    original, changed = (pairs.right(writer, "base", side)[::2] for side in SIDES)
     assert original.all() and (changed == counterfactual).all()
 
 
@@ -58,7 +59,8 @@ def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
     assert found[3] == Programmed(None, None, "HTTP 429 (attempt 5 of 5)")
     for prompt, asked in zip(model.prompts, items[:4], strict=True):
         assert prompt.endswith(f"Question: {asked.original}\nProgram:\n")
-    right, _ = outcomes(items[:4], texts(found), ["0"] * 4)
+    writer = pairs.writer("scripted", items[:4], [texts(found), ["0"] * 4])
+    right = pairs.right(writer, "base", "original")[::2]
     assert right[1:3].tolist() == [0, 0] and (right != right).tolist() == [False] * 3 + [True]
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from sci_book.data.datasets import DatasetError, read_manifest
 from sci_book.files import csv_bytes
-from sci_book.papers.cvqa import answers, scores
+from sci_book.papers.cvqa import answers, pairs, scores
 from sci_book.papers.cvqa.questions import COLUMNS, SIDES, Item, load, options
 from sci_book.papers.cvqa.synthetic import FILE, write
+from sci_book.papers.shared import frame
 from sci_book.papers.shared.chapters import PAPER
 from sci_core.counterfactuals import rewrite
 
@@ -48,7 +49,8 @@ def test_the_real_set():
     # The printed type-token ratio of 0.1251 is twice what the file holds.
     assert scores.type_token_ratio(found.items, "counterfactual") == pytest.approx(0.0575, abs=1e-4)
     assert scores.type_token_ratio(found.items, "original") == pytest.approx(0.0845, abs=1e-4)
-    original, counterfactual = scores.outcomes(found.items, copied, copied)
+    copier = pairs.writer("copied", found.items, [copied, copied])
+    original, counterfactual = (pairs.right(copier, "base", side)[::2] for side in SIDES)
     kinds = np.array([i.kind for i in found.items])
     assert original.all()
     assert {kind: round(100 * counterfactual[kinds == kind].mean(), 1) for kind in counts} == (
@@ -88,8 +90,9 @@ def test_the_synthetic_set():
 @pytest.mark.parametrize("name", ("Real", "Synthetic"))
 def test_the_right_answers_of_the_public_files_score_full(name):
     items = public(name).items
-    truths = [i.original_answer for i in items], [i.counterfactual_answer for i in items]
-    assert (scores.outcomes(items, *truths) == 1).all()
+    truths = [[i.answer(side) for i in items] for side in SIDES]
+    oracle = pairs.writer("truth", items, truths)
+    assert all((pairs.right(oracle, "base", side)[::2] == 1).all() for side in SIDES)
 
 
 # --- the loader ---
@@ -221,30 +224,38 @@ def test_every_instruction_has_its_rewrites(name):
 # --- the scores ---
 
 
+def fall(items, *texts):
+    """The lines of `pairs.fall` on all items, by what they are of."""
+    lines = pairs.fall(pairs.writer("x", items, texts), lambda writer: pairs.of(writer, "real"))
+    return frame.measured(lines).set_index("what")
+
+
 def test_the_drop_is_paired_and_failures_are_left_out_of_both_sides():
-    items, pictures = [item()] * 40, np.array([f"{k}.jpg" for k in range(40)], dtype=object)
+    items = [item(image=f"{k}.jpg") for k in range(40)]
     originals = ["1"] * 30 + ["5"] * 8 + [None, "1"]
     counterfactuals = ["3"] * 12 + ["9"] * 25 + ["who knows", "3", None]
-    found = scores.fall(scores.outcomes(items, originals, counterfactuals), pictures)
-    assert {part.n for part in found.values()} == {38}
-    assert [round(part.estimate * 38 / 100) for part in found.values()] == [30, 12, 18]
-    assert found["drop"].low < found["drop"].estimate < found["drop"].high
+    found = fall(items, originals, counterfactuals)
+    assert set(found["n"]) == {38}
+    assert [round(estimate * 38 / 100) for estimate in found["estimate"]] == [30, 12, 18]
+    drop = found.loc["drop"]
+    assert drop["low"] < drop["estimate"] < drop["high"]
 
 
 def test_no_rows_and_a_missing_text():
-    found = scores.fall(scores.outcomes([item()], [None], ["3"]), np.array(["a.jpg"]))
-    assert {part.n for part in found.values()} == {0} and np.isnan(found["drop"].estimate)
-    with pytest.raises(ValueError, match="2 items need one text each"):
-        scores.outcomes([item(), item()], ["1"], ["3", "3"])
+    found = fall([item()], [None], ["3"])
+    assert set(found["n"]) == {0} and np.isnan(found.at["drop", "estimate"])
+    with pytest.raises(ValueError, match=r"2 items need one text each .* got 1 and 2"):
+        pairs.writer("x", [item(), item()], [["1"], ["3", "3"]])
     assert np.isnan(scores.mean_words([], "original"))
     assert np.isnan(scores.type_token_ratio([], "original"))
 
 
 @pytest.mark.parametrize(("said", "drop"), [(1.0, 0), (0.0, 1)])
 def test_items_that_all_come_out_alike_are_no_certainty(said, drop):
-    pictures = np.array([f"{k // 2}.jpg" for k in range(40)], dtype=object)  # twenty pictures
-    found = scores.fall(np.stack([np.ones(40), np.full(40, said)]), pictures)
+    items = [item(image=f"{k // 2}.jpg") for k in range(40)]  # twenty pictures
+    found = fall(items, ["1"] * 40, ["3" if said else "9"] * 40)[["estimate", "low", "high"]]
     reach = 1.96**2 / (20 + 1.96**2)  # Wilson's of 20 of 20
-    assert found["original"][:3] == pytest.approx((100, 100 * (1 - reach), 100), abs=0.01)
+    assert found.loc["original"].tolist() == pytest.approx((100, 100 * (1 - reach), 100), abs=0.01)
     ends = (-reach, reach) if drop == 0 else (1 - 2 * reach, 1)
-    assert found["drop"][:3] == pytest.approx([100 * x for x in (drop, *ends)], abs=0.1)
+    expected = pytest.approx([100 * x for x in (drop, *ends)], abs=0.1)
+    assert found.loc["drop"].tolist() == expected

@@ -10,13 +10,12 @@ import pytest
 
 from sci_book.data.datasets import read_manifest
 from sci_book.papers.cvqa import measures, pairs
-from sci_book.papers.cvqa.measures import Asked, Evidence, Written
+from sci_book.papers.cvqa.measures import Asked, Evidence
 from sci_book.papers.cvqa.neuro_symbolic import RuleProgrammer, answer_by_program, load_scenes
 from sci_book.papers.cvqa.paper import PUZZLES, STEPS, TWIN
 from sci_book.papers.cvqa.questions import SIDES, load
-from sci_book.papers.cvqa.scores import fall
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import findings
 from sci_book.pipeline.claims import load_claims
@@ -73,12 +72,13 @@ def test_the_frozen_records_are_whole():
     assert [model.name for model in frozen()] == MODELS
     for model in frozen():
         assert model.records.ok.all() and model.path.stat().st_size < 2_000_000
-        assert len(pairs.of(model, "real")) == sum(TWIN.values())
-        assert len(pairs.of(model, "steps")) == sum(STEPS.values())
-        assert len(pairs.of(model, "yesno")) == TWIN["boolean"]
-        assert len(pairs.of(model, "synthetic")) == 6 * PUZZLES["per_type"]
-        assert set(pairs.understood(model).groups) == set(pairs.of(model, "real").groups)
-        tenth = measures.in_tenth(pairs.understood(model).groups)
+        assert pairs.of(model, "real").sum() == sum(TWIN.values())
+        assert pairs.of(model, "steps").sum() == sum(STEPS.values())
+        assert pairs.of(model, "yesno").sum() == TWIN["boolean"]
+        assert pairs.of(model, "synthetic").sum() == 6 * PUZZLES["per_type"]
+        understood, real = model.groups[pairs.understood(model)], pairs.of(model, "real")
+        assert set(understood) == set(model.groups[real])
+        tenth = measures.in_tenth(understood)
         assert 0.05 < tenth.mean() < 0.15
 
 
@@ -88,13 +88,15 @@ def test_the_frozen_records_are_whole():
 def test_sides_stay_together_and_a_failed_row_takes_both_out(tmp_path):
     lines = numbers(10)
     lines[3] = line("pocket_cvqa_real", 1, 1, "direct", NUMBER, "3", {}, error="RowError")
-    found = pairs.of(subject_of(tmp_path, lines[:-1]), "real")
-    assert len(found) == 9  # the last item has lost its counterfactual question
-    assert found.ok.tolist() == [True, False, *[True] * 7]
-    right = found.right("base")
-    assert np.isnan(right[:, 1]).all() and np.nansum(right[0]) == 8
-    assert np.nansum(found.drop("base")) == np.nansum(right[0]) - np.nansum(right[1])
-    assert not found.unread("base")[:, 1].any()
+    model = subject_of(tmp_path, lines[:-1])
+    items = pairs.of(model, "real")
+    assert items.sum() == 9  # the last item has lost its counterfactual question
+    assert pairs.ok(model)[items].tolist() == [True, False, *[True] * 7]
+    right = np.array([pairs.right(model, "base", side) for side in SIDES])
+    assert np.isnan(right[:, ~items]).all() and np.isnan(right[:, 2:4]).all()
+    assert np.nansum(right[0]) == 8
+    assert np.nansum(pairs.drop(model, "base")) == np.nansum(right[0]) - np.nansum(right[1])
+    assert not any(pairs.unread(model, "base", side)[2] for side in SIDES)
 
 
 def test_answers_are_read_by_the_papers_rules(tmp_path):
@@ -104,10 +106,14 @@ def test_answers_are_read_by_the_papers_rules(tmp_path):
         line("pocket_cvqa_real", 1, 0, "boolean", YES_NO, "yes", {"original": "It is."}),
         line("pocket_cvqa_real", 1, 1, "boolean", YES_NO, "no", {"original": "purple"}),
     ]
-    found = pairs.of(subject_of(tmp_path, lines), "real")
-    assert found.answers("base").tolist() == [["0", "yes"], [None, None]]
-    assert found.right("base").tolist() == [[1, 1], [0, 0]]
-    assert found.unread("base").tolist() == [[False, False], [True, True]]
+    model = subject_of(tmp_path, lines)
+
+    def by_side(of):
+        return [of(model, "base", side)[::2].tolist() for side in SIDES]
+
+    assert by_side(pairs.said) == [["0", "yes"], [None, None]]
+    assert by_side(pairs.right) == [[1, 1], [0, 0]]
+    assert by_side(pairs.unread) == [[False, False], [True, True]]
 
 
 def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
@@ -118,14 +124,25 @@ def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
     ]
     again = [{**each, "dataset": "pocket_cvqa_yesno", "text:original": "yes"} for each in booleans]
     alone = subject_of(tmp_path, numbers(5) + booleans)
-    assert pairs.understood(alone).right("base")[:, 5:].sum() == 0
     both = subject_of(tmp_path, numbers(5) + booleans + again, "both")
-    assert pairs.understood(both).right("base")[:, 5:].tolist() == [[1] * 5] * 2
-    assert pairs.understood(both).kinds.tolist() == ["direct"] * 5 + ["boolean"] * 5
-    assert pairs.of(both, "real").unread("base")[0].sum() == 5
+    for model, expected in ((alone, 0), (both, 1)):
+        asked = pairs.understood(model)
+        assert pairs.kinds(model)[asked].tolist() == ["direct"] * 5 + ["boolean"] * 5
+        for side in SIDES:
+            assert pairs.right(model, "base", side)[asked][5:].tolist() == [expected] * 5
+    assert pairs.unread(both, "base", "original")[pairs.of(both, "real")].sum() == 5
 
 
 # --- measures -----------------------------------------------------------------------------------
+
+
+def test_a_further_training_drops_in(tmp_path):
+    (tmp_path / "cvqa" / "seed1").mkdir(parents=True)
+    again = records_of(numbers(40, right=(1.0, 0.25)), "mine")
+    write_records(tmp_path / "cvqa" / "seed1" / "mine.parquet", again)
+    model = subject_of(tmp_path, numbers(40, right=(1.0, 0.5)))
+    *_, drop = frame.measured(pairs.fall(model, pairs.understood)).to_dict("records")
+    assert (drop["estimate"], drop["others"]) == (50, (75,))
 
 
 @pytest.mark.parametrize(
@@ -134,11 +151,11 @@ def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
 )
 def test_a_drop_is_claimed_by_its_interval(tmp_path, right, expected):
     subject = subject_of(tmp_path, numbers(60, right=right))
-    items = pairs.understood(subject)
-    shown = fall(items.right("base"), items.groups)["drop"]
+    *_, shown = frame.measured(pairs.fall(subject, pairs.understood)).to_dict("records")
     (part,) = measures.drop(Evidence(subject), ["direct"])
     assert verdict(part.interval, claim="greater", margin=0.0) == expected
-    assert shown == part.interval.times(100) and shown.estimate == 100 * (right[0] - right[1])
+    assert (shown["estimate"], shown["low"], shown["high"]) == part.interval.times(100)[:3]
+    assert shown["estimate"] == 100 * (right[0] - right[1]) and shown["key"] == part.interval.key
     none, _ = measures.drop(Evidence(subject), ["indirect", "boolean"])
     assert none.interval.n == 0
 
@@ -147,8 +164,11 @@ def test_step_by_step_is_paired_with_the_same_items(tmp_path):
     plainly = numbers(30, right=(1.0, 0.5))
     steps = [{**row, "dataset": "pocket_cvqa_steps", "text:original": "3"} for row in plainly[:20]]
     subject = subject_of(tmp_path, plainly + steps)
-    one, other = measures.both_prompts(subject)
-    assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
+    plain = pairs.plainly(subject)
+    steps, items = pairs.of(subject, "steps"), pairs.of(subject, "real")
+    assert steps.sum() == 10 and (plain >= 0).tolist() == steps.tolist()
+    assert items[plain[steps]].all()
+    assert subject.groups[plain[steps]].tolist() == subject.groups[steps].tolist()
     direct, boolean = measures.step_gain(Evidence(subject), ["direct", "boolean"])
     found = direct.interval
     assert found.n == 10 and found.estimate == 0 and found.low == -found.high < 0  # all alike
@@ -168,8 +188,9 @@ def test_step_by_step_a_boolean_is_compared_in_one_wording(tmp_path):
     steps = [{**row, "dataset": "pocket_cvqa_steps", "text:original": "3"} for row in asked]
     understood = numbers(20, kind="boolean", right=(1.0, 1.0), dataset="pocket_cvqa_yesno")
     subject = subject_of(tmp_path, asked + steps + understood)
-    plainly, _ = measures.both_prompts(subject)
-    assert set(plainly.column("dataset").ravel()) == {"pocket_cvqa_real"}
+    rows = pairs.plainly(subject)
+    plainly = subject.records.frame["dataset"].to_numpy()[rows[rows >= 0]]
+    assert set(plainly) == {"pocket_cvqa_real"}
     (gain,) = measures.step_gain(Evidence(subject), ["boolean"])
     assert gain.values.mean() == 1
 
@@ -243,7 +264,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
         for side, answer in enumerate((i.original_answer, i.counterfactual_answer))
     ]  # fmt: skip
     subject = subject_of(tmp_path, lines)
-    label = measures.of_pictures(subject, "place")
+    label = measures.of_pictures(subject, "place")[pairs.of(subject, "real")]
     with path.with_name(what_if.GROUPS).open() as file:
         indoors = [row["indoors"] == "yes" for row in csv.DictReader(file)]
     assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
@@ -274,7 +295,8 @@ def test_programs_run_and_the_verdict_is_theirs(world):
     )
     gained = [heeding[1], heeding[1]]  # the counterfactual answer to either question
     for texts, expected in ((ignoring, "holds"), (heeding, "inconclusive"), (gained, "fails")):
-        (finding,) = findings.of_page("cvqa_table06_programs", [Written("rules", items, texts)])
+        rules = pairs.writer("rules", items, texts)
+        (finding,) = findings.of_page("cvqa_table06_programs", [rules])
         assert {finding.verdict, *(word for _, _, word in finding.parts)} == {expected}
         assert [found.n for _, found, _ in finding.parts] == [20] * 3
 

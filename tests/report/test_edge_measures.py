@@ -75,7 +75,7 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
         {"kind": "questions", "template": measures.INVERTED, "text": texts, "group": "a"}
     )
     known = evidence_of(folder)
-    monkeypatch.setattr(type(known.subject), "probes", lambda self: rows)
+    monkeypatch.setattr(measures, "probes", lambda model: rows)
     (yes,) = measures.says_yes(known, "questions")
     assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
 

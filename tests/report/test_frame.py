@@ -10,7 +10,7 @@ import pytest
 
 from sci_book.papers.shared import frame, tables
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import difference, measure, ratio
+from sci_book.results.statistics import apart, difference, measure, ratio
 from tests.report.committed import PAGES, shown
 
 
@@ -89,6 +89,29 @@ def test_a_model_without_rows_has_a_dash():
     assert found.frame.loc["pocket X"].tolist() == [tables.MISSING, "0"]
 
 
+@pytest.mark.parametrize("count", [3, 4])
+def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
+    model = trained(count)
+
+    def sides(training):
+        kept = [rows_of(training) & np.isfinite(training.values) & part
+                for part in (np.arange(60) < 20, np.arange(60) >= 20)]  # fmt: skip
+        return tuple((training.values[mask], training.groups[mask]) for mask in kept)
+
+    made = frame.line(
+        model, values_of, lambda training: np.arange(60) < 20,
+        less=lambda training: rows_of(training) & (np.arange(60) >= 20),
+    )  # fmt: skip
+    (made,) = frame.measured([made]).to_dict("records")
+    pairs = [sides(training) for training in model.trainings]
+    expected = apart(*pairs[0], *(pairs[1:] if count == 4 else ())).times(100)
+    assert (made["estimate"], made["low"], made["high"], made["n"]) == expected[:4]
+    gaps = [100 * (first[0].mean() - second[0].mean()) for first, second in pairs]
+    mean = np.mean(gaps) if count == 4 else gaps[0]
+    assert made["key"] == expected.key and made["estimate"] == pytest.approx(mean)
+    assert made["others"] == pytest.approx(gaps[1:] if count == 3 else [])
+
+
 def test_a_score_is_of_what_each_training_has():
     def largest(trainings):
         return measure(trainings, lambda sums: sums[0] * 2)
@@ -114,7 +137,8 @@ def test_a_score_is_of_what_each_training_has():
 
 
 def test_a_page_without_a_model_says_so():
-    nothing = frame.measured([])
+    nothing = frame.measured([], "subset")
+    assert "subset" in nothing
     for across in ((), ("subset",)):
         made = frame.table(nothing, ("model",), across, name="t", caption="Levels")
         assert made._repr_html_() == "<p>Levels: none.</p>"
@@ -138,8 +162,7 @@ CELL = re.compile(r"<(?:td|span) ([^>]*)>([^<]*(?:<small>[^<]*)?)<")
 ENDS = re.compile(r"\[(−?[\d.]+), (−?[\d.]+)\]")
 # Pages with a table that is not made of the frame yet: its intervals have no key.
 BY_HAND = {
-    "01_pocket_world", "ablation_variants", "cvqa_questions", "edge_errors", "edge_stress",
-    "figs03_05_prompts", "why_gains",
+    "01_pocket_world", "ablation_variants", "figs03_05_prompts", "why_gains",
 }  # fmt: skip
 
 

@@ -1,8 +1,4 @@
-"""Accuracy on original and counterfactual questions, the drop between them, and Figures 3 and 8.
-
-Rows on one picture are one cluster. A drop is original less counterfactual, so that a positive one
-is a loss (the paper prints its negative).
-"""
+"""What Figures 3 and 8 count in a file of questions."""
 
 from __future__ import annotations
 
@@ -12,47 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.cvqa.answers import read
-from sci_book.papers.cvqa.questions import SIDES, Item, Side
-from sci_book.results.statistics import Interval, difference, share
-
-Texts = Sequence[str | None]
-
-
-def outcomes(items: Sequence[Item], originals: Texts, counterfactuals: Texts) -> np.ndarray:
-    """Whether each text answers its question rightly, `[2, items]`; NaN for a failed row.
-
-    Args:
-        originals, counterfactuals: what was written, None where it failed. A text that names no
-            answer is wrong.
-
-    Raises:
-        ValueError: if there is not one text an item.
-    """
-    right = np.full((2, len(items)), np.nan)
-    for row, texts in enumerate((originals, counterfactuals)):
-        if len(items) != len(texts):
-            raise ValueError(
-                f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
-            )
-        for place, (item, text) in enumerate(zip(items, texts, strict=True)):
-            if text is not None:
-                right[row, place] = read(item, SIDES[row], text) == item.answer(SIDES[row])
-    return right
-
-
-def fall(right: np.ndarray, clusters: np.ndarray) -> dict[str, Interval]:
-    """Percent right on either side and the drop in points, the two sides of an item kept together.
-
-    Args:
-        right: outcomes, `[2, items]`. An item that failed on either side is left out of both, so
-            that the three numbers are about the same items.
-        clusters: the picture of every item.
-    """
-    ok = np.isfinite(right).all(axis=0)
-    found = {side: share(right[row, ok], clusters[ok]) for row, side in enumerate(SIDES)}
-    found["drop"] = difference(right[0, ok] - right[1, ok], clusters[ok])
-    return {name: interval.times(100) for name, interval in found.items()}
+from sci_book.papers.cvqa.questions import Item, Side
 
 
 def mean_words(items: Sequence[Item], side: Side) -> float:

@@ -70,7 +70,7 @@ def reliability(confidence: Rows, correct: Rows) -> pd.DataFrame:
             "one out, and show their count."
         )
     frame = pd.DataFrame({"confidence": confidence, "accuracy": correct})
-    diagram = frame.groupby(_bin(confidence)).agg(
+    diagram = frame.groupby(bin_of(confidence)).agg(
         count=("accuracy", "size"), confidence=("confidence", "mean"), accuracy=("accuracy", "mean")
     )
     diagram.insert(0, "low", diagram.index / BINS)
@@ -96,7 +96,7 @@ def terms(confidence: Rows, correct: Rows) -> np.ndarray:
     Their sums over some rows give the ECE of these rows: `ece_of_sums`.
     """
     confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    mine = _bin(confidence) == np.arange(BINS)[:, None]
+    mine = bin_of(confidence) == np.arange(BINS)[:, None]
     return np.vstack([np.where(mine, correct - confidence, 0.0), np.ones(len(confidence))])
 
 
@@ -115,5 +115,6 @@ def ece_interval(confidence: Rows, correct: Rows, clusters: Rows) -> Interval:
     return of_sums(terms(confidence, correct), clusters, ece_of_sums)
 
 
-def _bin(confidence: np.ndarray) -> np.ndarray:
-    return np.digitize(confidence, np.arange(1, BINS) / BINS)
+def bin_of(confidence: Rows) -> np.ndarray:
+    """The bin of every confidence, from 0; the last one is closed above."""
+    return np.digitize(np.asarray(confidence, dtype=float), np.arange(1, BINS) / BINS)

@@ -8,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from sci_book.results.statistics import LEVEL, Rows, difference, mcnemar, of_sums, ratio
+from sci_book.results.statistics import (
+    LEVEL,
+    NO_DATA,
+    Interval,
+    Rows,
+    difference,
+    mcnemar,
+    of_sums,
+    ratio,
+)
 
 
 class Wald(NamedTuple):
@@ -19,18 +28,6 @@ class Wald(NamedTuple):
     high: float
     z: float
     p: float
-
-
-class Ratio(NamedTuple):
-    """The sensitivity ratio (equation 1) with its interval, or why it is none.
-
-    degenerate  why value and interval, or the interval alone, are None; or ""
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    degenerate: str
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:
@@ -77,12 +74,12 @@ def mcnemar_edwards(only_first: int, only_second: int, *, clamped: bool = False)
     return float(chi2.sf(corrected**2 / total, 1)) if total else 1.0
 
 
-def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
-    """Equation (1): rho, the first model's drop over the second's, with its interval.
+def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> tuple[Interval, str]:
+    """Equation (1): rho, the first model's drop over the second's, and why its ends fail, or "".
 
     Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
-    and where it gains the sign says nothing. Where its drop may be zero, by its own interval, the
-    ratio has no bounds, whatever a bootstrap that leaves such draws out may say (Table 7).
+    and where it gains the sign says nothing: the ratio is of no row then. Where its drop may be
+    zero, by its own interval, the ratio's ends say nothing and are not shown (Table 7).
 
     Args:
         first: clean minus blurred correctness of each row (1, 0 or -1).
@@ -90,11 +87,9 @@ def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
         clusters: one label a row.
     """
     columns = np.stack([np.asarray(first, dtype=float), np.asarray(second, dtype=float)])
-    total = columns.sum(axis=1) if columns.shape[1] else np.zeros(2)
+    total = columns.sum(axis=1)
     if total[1] <= 0:
-        reason = "the second model does not drop" if total[1] == 0 else "the second model gains"
-        return Ratio(None, None, None, reason)
+        return NO_DATA, "the second model " + ("gains" if total[1] else "does not drop")
     found = of_sums(columns, clusters, ratio)
-    if not difference(second, clusters).low > 0:
-        return Ratio(found.estimate, None, None, "the second model may not drop at all")
-    return Ratio(found.estimate, found.low, found.high, "")
+    certain = difference(second, clusters).low > 0
+    return found, "" if certain else "the second model may not drop at all"

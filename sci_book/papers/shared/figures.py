@@ -26,7 +26,6 @@ from PIL import Image
 from sci_book import methods
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.shared.svg import INK, svg
-from sci_book.results.statistics import Interval
 
 DPI = 110
 WIDTH = 7.2  # inches: the width of the book's text column
@@ -204,10 +203,10 @@ def panels(names: Iterable[str], height: float, **shared: bool) -> tuple[Figure,
     return figure, dict(zip(names, row, strict=False))
 
 
-def bars(ax: Axes, place: int, label: str, intervals: Sequence[Interval]) -> np.ndarray:
+def bars(ax: Axes, place: int, label: str, intervals: Sequence[Sequence]) -> np.ndarray:
     """The first (`place` 0) or second (1) of a pair of bars at 0, 1, …, each with its interval.
 
-    Returns their middles.
+    `intervals` are estimate, low and high of each. Returns their middles.
     """
     heights, low, high = np.array([interval[:3] for interval in intervals], dtype=float).T
     middles = np.arange(len(heights)) + (0.4 * place - 0.2)

@@ -26,12 +26,23 @@ from sci_book.papers.shared.figures import panels as figure_panels
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import FEWEST, Interval, measure, ratio, verdict
+from sci_book.results.statistics import (
+    FEWEST,
+    NO_DATA,
+    Interval,
+    Statistic,
+    apart,
+    measure,
+    ratio,
+    verdict,
+)
 
 Values = Callable[[Any], np.ndarray]
-"""Of a training, one number a row of its records; NaN where there is none."""
+"""Of a training, one number a row of its records, or several `[quantities, rows]`; NaN for none."""
 Rows = Callable[[Any], np.ndarray | pd.Series]
 """Of a training, which rows of its records: a mask."""
+Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
+"""Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
 _NUMBERS = ("estimate", "low", "high", "n", "key", "others")
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
@@ -53,20 +64,49 @@ def line(
     model: Trained,
     values: Values,
     rows: Rows,
-    span: tuple[float, float] = (-1.0, 1.0),
+    span: tuple[float, float] | None = (-1.0, 1.0),
+    *,
+    statistic: Statistic = ratio,
+    less: Rows | None = None,
     **keys: Any,
 ) -> dict[str, Any]:
     """A mean over some rows of a model, by `keys` such as subset and method; see `measured`.
 
     A key `claim`, "greater" or "less", is the side of zero that is claimed.
+
+    Args:
+        statistic: of the sums over the rows, where `values` are of several quantities.
+        less: other rows of the model, whose mean is subtracted; `n` counts the first.
     """
 
-    def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = values(training)
-        kept = np.asarray(rows(training), dtype=bool) & np.isfinite(found)
-        return np.stack([found[kept], np.ones(kept.sum())]), training.groups[kept]
+    def sample(training: Any, some: Rows) -> tuple[np.ndarray, np.ndarray]:
+        found = np.atleast_2d(values(training))
+        kept = np.asarray(some(training), dtype=bool) & np.isfinite(found).all(axis=0)
+        return found[:, kept], training.groups[kept]
 
-    return score(model, columns, partial(measure, statistic=ratio, span=span), **keys)
+    def both(training: Any) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        sides = (sample(training, rows), sample(training, less))
+        return tuple((found[0], groups) for found, groups in sides)
+
+    def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
+        found, groups = sample(training, rows)
+        return (found if len(found) > 1 else np.vstack([found, np.ones(found.shape[1])])), groups
+
+    if less is not None:
+        return score(model, both, _apart, **keys)
+    return of_sums(model, columns, statistic, span=span, **keys)
+
+
+def of_sums(
+    model: Trained,
+    columns: Columns,
+    statistic: Statistic,
+    *,
+    span: tuple[float, float] | None = None,
+    **keys: Any,
+) -> dict[str, Any]:
+    """A function of the sums of some columns over rows, by `keys`; see `measured`."""
+    return score(model, columns, partial(measure, statistic=statistic, span=span), **keys)
 
 
 def score(
@@ -75,7 +115,7 @@ def score(
     interval: Callable[[Sequence], Interval],
     **keys: Any,
 ) -> dict[str, Any]:
-    """A number that is no mean of one value a row, such as F1, by `keys`; see `measured`.
+    """A number that is no function of sums, such as a mean of F1s, by `keys`; see `measured`.
 
     Args:
         of_training: what a training has that the number is made of.
@@ -96,17 +136,27 @@ def single(shown: str, found: Interval, **keys: Any) -> dict[str, Any]:
     return {"model": shown, **keys, "trainings": [found], "interval": itemgetter(0)}
 
 
-def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
+def _apart(trainings: Sequence) -> Interval:
+    (first, second), *further = trainings
+    return apart(first, second, *further)
+
+
+def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
     """Every line with its estimate in percent or points, a row each.
 
     Columns: the lines' keys; `estimate`, `low`, `high`, `n`; `key` of the number; and `others`, the
     estimates of the trainings that the estimate is not of. `verdict` where something is claimed:
-    whether the interval lies on that side, conditions aside.
+    whether the interval lies on that side, conditions aside. Lines of another unit have a key
+    `scale` in the place of 100.
+
+    Args:
+        keys: of the lines, which the columns have if there is no line, too.
     """
     tidy = []
     for made in lines:
-        found, others = _over(made.pop("trainings"), made.pop("interval"))
-        shown = found.times(100)
+        trainings, how, scale = made.pop("trainings"), made.pop("interval"), made.pop("scale", 100)
+        found, others = _over(trainings, how)
+        shown = found.times(scale)
         tidy.append(
             {
                 **made,
@@ -115,16 +165,18 @@ def measured(lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
                 "high": shown.high,
                 "n": found.n,
                 "key": found.key,
-                "others": tuple(100 * other for other in others),
+                "others": tuple(scale * other for other in others),
                 **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
             }
         )
-    return pd.DataFrame(tidy, columns=None if tidy else ["model", *_NUMBERS])
+    return pd.DataFrame(tidy, columns=None if tidy else ["model", *keys, *_NUMBERS])
 
 
 def _over(
     trainings: Sequence, interval: Callable[[Sequence], Interval]
 ) -> tuple[Interval, list[float]]:
+    if not trainings:
+        return NO_DATA, []
     if len(trainings) >= FEWEST:
         return interval(trainings), []
     return interval(trainings[:1]), [interval([other]).estimate for other in trainings[1:]]
@@ -138,6 +190,7 @@ def table(
     name: str,
     caption: str,
     show: Sequence[str] = ("paper", "here"),
+    decimals: int = 2,
 ) -> Table:
     """`measured` as a page shows it: `rows` down, `columns` across, and in each what `show` names.
 
@@ -145,11 +198,13 @@ def table(
         show: "here" is the number with its interval, "points" the number, "interval", "n"; any
             other name is a column of `tidy`, a number or text.
     """
+    if not len(tidy):
+        return Table(name, pd.DataFrame(), caption)
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for at in tidy.to_dict("records"):
         across, down = (tuple(at[key] for key in keys) for keys in (columns, rows))
         for head in show:
-            text = _CELLS[head](at) if head in _CELLS else _plain(at[head])
+            text = _CELLS[head](at, decimals) if head in _CELLS else _plain(at[head], decimals)
             cells.setdefault((*across, head), {})[": ".join(down)] = text
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
     if cells and not columns:
@@ -157,21 +212,21 @@ def table(
     return Table(name, wide, caption)
 
 
-def _here(at: Mapping[str, Any]) -> str:
+def _here(at: Mapping[str, Any], decimals: int) -> str:
     if not at["n"]:
         return MISSING
-    return with_ends(at["estimate"], at["low"], at["high"], key=at["key"])
+    return with_ends(at["estimate"], at["low"], at["high"], decimals, at["key"])
 
 
-def _plain(value: Real | str | None) -> str:
-    return value if isinstance(value, str) else number(value)
+def _plain(value: Real | str | None, decimals: int = 2) -> str:
+    return value if isinstance(value, str) else number(value, decimals)
 
 
-_CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+_CELLS: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "here": _here,
-    "points": lambda at: number(at["estimate"]),
-    "interval": lambda at: interval(at["low"], at["high"], key=at["key"]),
-    "n": lambda at: number(at["n"], 0),
+    "points": lambda at, decimals: number(at["estimate"], decimals),
+    "interval": lambda at, decimals: interval(at["low"], at["high"], decimals, at["key"]),
+    "n": lambda at, decimals: number(at["n"], 0),
 }
 
 

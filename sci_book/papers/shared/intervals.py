@@ -4,25 +4,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sci_book.results.statistics import NO_DATA, Interval, Rows, of_sums
+from sci_book.results.statistics import Interval, Rows, of_sums
 
 
-def together(parts: Sequence[tuple[Rows, Rows]]) -> Interval:
-    """The mean of several means, each of its own values and groups; nowhere where one has no row.
+def several(parts: Sequence[tuple[Rows, Rows]]) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and groups of several means, each of its own values and groups: `mean_of_means`.
 
-    So the paper takes two data sets together, whatever their sizes.
+    So the paper takes two data sets together, whatever their sizes; no row where one has none.
     """
     if not all(len(values) for values, _ in parts):
-        return NO_DATA
+        return np.zeros((2 * len(parts), 0)), np.array([], dtype=object)
     which = np.repeat(np.arange(len(parts)), [len(values) for values, _ in parts])
     values = np.concatenate([np.asarray(values, dtype=float) for values, _ in parts])
     groups = np.concatenate([np.asarray(groups, dtype=object) for _, groups in parts])
     inside = (which == np.arange(len(parts))[:, None]).astype(float)
+    return np.concatenate([inside * values, inside]), groups
 
-    def mean(sums: np.ndarray) -> np.ndarray:
-        return np.asarray((sums[: len(parts)] / sums[len(parts) :]).mean(axis=0))
 
-    return of_sums(np.concatenate([inside * values, inside]), groups, mean)
+def mean_of_means(sums: np.ndarray) -> np.ndarray:
+    """The mean of the means of `several` samples, from the sums of their columns."""
+    values, rows = np.split(sums, 2)
+    return np.asarray((values / rows).mean(axis=0))
 
 
 def ordered_pairs(scores: Rows, right: Rows, groups: Rows) -> Interval:

@@ -11,18 +11,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import yes_no
 from sci_book.papers.edge import scene
-from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, paired_probes, read
+from sci_book.papers.edge.chapters.models import (
+    SMALL,
+    Recorded,
+    answers,
+    paired,
+    paired_probes,
+    probes,
+    read,
+)
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, tree
-from sci_book.papers.shared.chapters import Named
+from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import ordered_pairs
 from sci_book.results.statistics import Rows, Sample, share, wilson
@@ -35,10 +43,10 @@ OPEN, INVERTED = ("is_not", "absent"), "false_yn"
 # --- rows that a page and a claim share -----------------------------------------------------------
 
 
-def confident(model: Model, kind: str) -> pd.DataFrame:
+def confident(model: Subject, kind: str) -> pd.DataFrame:
     """The answers of one kind that have a confidence."""
-    answers = model.answers(kind)
-    return answers[answers["confidence"].notna()]
+    said = answers(model, kind)
+    return said[said["confidence"].notna()]
 
 
 def exact(captions: pd.DataFrame) -> pd.Series:
@@ -52,22 +60,22 @@ def passing_but_wrong(captions: pd.DataFrame) -> pd.Series:
     return captions["right"].astype(float) * (1 - exact(captions))
 
 
-def failures(model: Model, kind: str, rule: Literal["paper", "scene"] = "scene") -> pd.DataFrame:
+def failures(model: Subject, kind: str, rule: Literal["paper", "scene"] = "scene") -> pd.DataFrame:
     """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
 
     By the rule "paper" hardly a caption fails; by "scene" all that do not say the whole scene.
     """
-    answers = model.answers(kind)
-    right = exact(answers) if rule == "scene" and kind == CAPTIONS else answers["right"]
-    wrong = answers[right == 0]
-    unseen = model.answers(kind, "black")["text"].reindex(wrong.index, fill_value="")
+    said = answers(model, kind)
+    right = exact(said) if rule == "scene" and kind == CAPTIONS else said["right"]
+    wrong = said[right == 0]
+    unseen = answers(model, kind, "black")["text"].reindex(wrong.index, fill_value="")
     words, seen = [], []
     for answer, blind in zip(wrong.itertuples(), unseen, strict=True):
         words.append(tree(Failure(kind, answer.question, answer.truth, answer.text)))
-        said = answer.truth, answer.text, blind
+        told = answer.truth, answer.text, blind
         asked = kind == QUESTIONS
         seen.append(
-            scene.label_question(answer.category, *said) if asked else scene.label_caption(*said)
+            scene.label_question(answer.category, *told) if asked else scene.label_caption(*told)
         )
     return wrong.assign(label=words, scene=seen)
 
@@ -78,70 +86,66 @@ def shares(labels: pd.Series, category: str) -> tuple[int, int]:
     return int((labels == category).sum()), int(among.sum())
 
 
-def changes(model: Model, policy: str = "base") -> pd.DataFrame:
+def changes(model: Subject, policy: str = "base") -> pd.DataFrame:
     """Each row clean and blurred: `right` and `right two`, and their difference, `drop`.
 
     Questions and captions together, by kind and row number.
     """
     parts = {}
     for kind in KINDS:
-        both = paired(model.answers(kind, policy), model.answers(f"{BLURRED} {kind}", policy))
+        both = paired(answers(model, kind, policy), answers(model, f"{BLURRED} {kind}", policy))
         parts[kind] = both.assign(drop=both["right"] - both["right two"])
     return pd.concat(parts, names=["kind", "row"])
 
 
-def corrupted(model: Model, policy: str = "base") -> pd.DataFrame:
+def corrupted(model: Subject, policy: str = "base") -> pd.DataFrame:
     """Corrupted questions: `name`, `severity`, `right`, and `clean`, right on the clean picture."""
-    rows = model.answers(f"{CORRUPTED} {QUESTIONS}", policy)
+    rows = answers(model, f"{CORRUPTED} {QUESTIONS}", policy)
     parts = rows["category"].str.rsplit(" ", n=1)
-    clean = model.answers(QUESTIONS, policy).groupby("group")["right"].mean()
+    clean = answers(model, QUESTIONS, policy).groupby("group")["right"].mean()
     rows = rows.assign(
         name=parts.str[0], severity=parts.str[1].astype(int), clean=rows["group"].map(clean)
     )
     return rows[rows["clean"].notna()]
 
 
-class Change(NamedTuple):
-    """What a method changes of one measure: the side that is better, and every row's change."""
-
-    what: str
-    better: Literal["greater", "less"]
-    values: np.ndarray
-    clusters: np.ndarray
-
-
 @lru_cache(maxsize=16)  # three claims and a page ask for the same
-def changed_by(model: Model, method: str) -> tuple[Change, ...]:
+def changed_by(model: Subject, method: str) -> tuple[Sample, ...]:
     """A method less the base in each of the paper's measures, on the same rows.
 
     Experiments that were not run are empty. An answer without a confidence (one of its tokens was
     not kept) counts in accuracy alone.
     """
-    found: list[Change] = []
+    found: list[Sample] = []
 
-    def add(what: str, better: Literal["greater", "less"], values: Rows, rows: pd.DataFrame):
-        found.append(Change(what, better, *_arrays(values, rows)))
+    def add(what: str, values: Rows, rows: pd.DataFrame):
+        found.append(Sample(what, *_arrays(values, rows), span=(-1.0, 1.0)))
 
     for kind in KINDS:
-        both = paired(model.answers(kind), model.answers(kind, method))
-        add(f"accuracy, {kind}", "greater", both["right two"] - both["right"], both)
+        both = paired(answers(model, kind), answers(model, kind, method))
+        add(f"accuracy, {kind}", both["right two"] - both["right"], both)
         known = both[both["confidence"].notna() & both["confidence two"].notna()]
         base = (known["confidence"] - known["right"]) ** 2
         brier = (known["confidence two"] - known["right two"]) ** 2 - base
-        add(f"Brier score, {kind}", "less", brier, known)
+        add(f"Brier score, {kind}", brier, known)
     whole = exact(both.assign(text=both["text two"])) - exact(both)  # `both` are captions
-    add("whole scene, captions", "greater", whole, both)
+    add("whole scene, captions", whole, both)
     blurred = paired(changes(model), changes(model, method), " of method")
     for kind in KINDS:
         both = blurred[blurred.index.get_level_values("kind") == kind]
-        add(f"drop under blur, {kind}", "less", both["drop of method"] - both["drop"], both)
+        add(f"drop under blur, {kind}", both["drop of method"] - both["drop"], both)
     both = paired(corrupted(model), corrupted(model, method))
-    add("accuracy, corrupted questions", "greater", both["right two"] - both["right"], both)
-    probes = paired_probes(model.probes(), model.probes(method), " two")
+    add("accuracy, corrupted questions", both["right two"] - both["right"], both)
+    put = paired_probes(probes(model), probes(model, method), " two")
     for kind in KINDS:
-        both = probes[probes["kind"] == kind]
-        add(f"probes passed, {kind}", "greater", both["success two"] - both["success"], both)
+        both = put[put["kind"] == kind]
+        add(f"probes passed, {kind}", both["success two"] - both["success"], both)
     return tuple(found)
+
+
+def less_is_better(what: str) -> bool:
+    """Whether a measure of `changed_by` is better the smaller it is."""
+    return what.startswith(("Brier score", "drop"))
 
 
 # --- evidence and measures ------------------------------------------------------------------------
@@ -151,12 +155,12 @@ def changed_by(model: Model, method: str) -> tuple[Change, ...]:
 class EdgeEvidence:
     """One model as it is, unquantised, and all of its family that has records."""
 
-    subject: Model
-    recorded: Found
+    subject: Subject
+    recorded: Recorded
 
-    def variant(self, suffix: str) -> Model | None:
+    def variant(self, suffix: str) -> Subject | None:
         """The model in another precision or size, if it has records."""
-        return self.recorded.named(f"{self.subject.family}-{suffix}")
+        return self.recorded.named(f"{self.subject.name}-{suffix}")
 
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
@@ -217,7 +221,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
 
 def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
     """Share of negation probes passed, by template."""
-    rows = of.subject.probes()
+    rows = probes(of.subject)
     parts = []
     for template in templates:
         mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
@@ -230,7 +234,7 @@ def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
 
     Pictures of which one of these probes failed to be answered are left out.
     """
-    mine = of.subject.probes()
+    mine = probes(of.subject)
     mine = mine[mine["kind"] == kind]
     wide = mine.pivot(index=["row", "group"], columns="template", values="success")
     wide = wide.reindex(columns=[*OPEN, INVERTED]).dropna()
@@ -240,7 +244,7 @@ def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
 
 def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of "yes" to the claim that what is shown is not."""
-    rows = of.subject.probes()
+    rows = probes(of.subject)
     rows = rows[(rows["kind"] == kind) & (rows["template"] == INVERTED)]
     yes = [yes_no(text) == "yes" for text in rows["text"]]
     return _share(f"answers yes, {kind}", yes, rows)
@@ -251,7 +255,7 @@ def collapse(of: EdgeEvidence) -> list[Sample]:
     small = of.variant(SMALL)
     if small is None:
         return []
-    both = paired_probes(of.subject.probes(), small.probes(), " small")
+    both = paired_probes(probes(of.subject), probes(small), " small")
     gap = both["success"] - both["success small"]
     return _difference("probes passed, model less smaller sister", gap, both)
 
@@ -261,14 +265,14 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     small = of.variant(SMALL)
     if small is None:
         return []
-    both = paired(small.answers(kind), of.subject.answers(kind))
+    both = paired(answers(small, kind), answers(of.subject, kind))
     gap = both["right two"] - both["right"]
     return _difference(f"accuracy on {kind}, model less smaller sister", gap, both)
 
 
 def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
-    rows = of.subject.answers(CAPTIONS)
+    rows = answers(of.subject, CAPTIONS)
     return _share("captions that pass but are wrong", passing_but_wrong(rows), rows)
 
 
@@ -285,7 +289,7 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     A picture comes back blurred and in several corruptions, so failures are no independent rows.
     """
     names = [*KINDS, *(f"{BLURRED} {kind}" for kind in KINDS), f"{CORRUPTED} {QUESTIONS}"]
-    rows = pd.concat([of.subject.answers(name) for name in names])
+    rows = pd.concat([answers(of.subject, name) for name in names])
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
@@ -297,11 +301,7 @@ def change_by_sci(of: EdgeEvidence, what: str, method: str = SCI) -> list[Sample
     """What a method adds to a measure of the base on the same rows, by kind: `changed_by`."""
     if method not in of.subject.records.policies:
         return []
-    return [
-        Sample(change.what, change.values, change.clusters, span=(-1.0, 1.0))
-        for change in changed_by(of.subject, method)
-        if change.what.startswith(what)
-    ]
+    return [change for change in changed_by(of.subject, method) if change.what.startswith(what)]
 
 
 def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
