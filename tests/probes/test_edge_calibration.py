@@ -11,6 +11,7 @@ from sci_book.papers.edge import calibration
 from sci_book.papers.edge.printed import BIN_TABLES, PRINTED, bins
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import RecordsError, read_records
+from sci_book.results.statistics import measure
 from tests.soak import examples
 
 
@@ -59,7 +60,8 @@ def test_interval_covers_the_estimate_of_a_miscalibrated_model():
     generator = np.random.default_rng(0)
     confidence = generator.uniform(0.5, 1, 600)
     correct = generator.random(600) < confidence - 0.3
-    interval = calibration.ece_interval(confidence, correct, range(600))
+    sums = calibration.terms(confidence, correct), np.arange(600)
+    interval = measure([sums], calibration.ece_of_sums)
     diagram = calibration.reliability(confidence, correct)
     assert interval.estimate == pytest.approx(calibration.ece(diagram))
     assert interval.low < 0.3 < interval.high and interval.low < interval.estimate < interval.high

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.results.records import Records, RecordsError
-from sci_book.results.statistics import Interval, Rows, of_sums
+from sci_book.results.statistics import Rows
 
 BINS = 10
 """M of equation (3)."""
@@ -103,16 +103,6 @@ def terms(confidence: Rows, correct: Rows) -> np.ndarray:
 def ece_of_sums(sums: np.ndarray) -> np.ndarray:
     """The ECE from sums of `terms` over rows: ``sum_m |sum of (correct - confidence)| / N``."""
     return np.asarray(np.abs(sums[:BINS]).sum(axis=0) / sums[BINS])
-
-
-def ece_interval(confidence: Rows, correct: Rows, clusters: Rows) -> Interval:
-    """The ECE of `reliability` with a percentile interval, clusters drawn with replacement.
-
-    The ECE is biased upwards, the more the fewer rows a bin has, and a draw's more than the
-    sample's: of a well calibrated model the interval may lie above the estimate.
-    """
-    reliability(confidence, correct)  # refuses what cannot be binned
-    return of_sums(terms(confidence, correct), clusters, ece_of_sums)
 
 
 def bin_of(confidence: Rows) -> np.ndarray:
