@@ -162,6 +162,20 @@ def test_a_claim_of_several_parts_is_no_better_than_its_worst(verdicts, whole):
     assert chapters.overall(verdicts) == whole
 
 
+@pytest.mark.parametrize(
+    ("compared", "changed", "contradicted", "word"),
+    [
+        (False, True, True, "not comparable"),
+        (True, False, False, "holds"),
+        (True, True, False, "inconclusive"),
+        (True, True, True, "fails"),
+    ],
+)
+def test_a_choice_decides_only_where_it_turns_a_verdict_over(compared, changed, contradicted, word):
+    found = chapters.unchanged(compared=compared, changed=changed, contradicted=contradicted)
+    assert found == word
+
+
 def test_words_follow_the_sign():
     assert chapters.gain(3.214) == "gains 3.21 points"
     assert chapters.gain(-3.214) == "loses 3.21 points"
