@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
@@ -144,8 +143,6 @@ def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
     assert chapters.row(found, claim="greater")["verdict"] == "holds"
     assert chapters.row(found, claim="less")["verdict"] == "fails"
     assert chapters.row(found, claim="less", fit=False)["verdict"] == "not comparable"
-    shown = chapters.levels(pd.DataFrame([plain]), name="t", caption="c", ours="pocket")
-    assert list(shown.frame.columns) == ["paper", "pocket", "ours − paper", "n", "95 % interval"]
 
 
 @pytest.mark.parametrize(
