@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
@@ -144,8 +143,6 @@ def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
     assert chapters.row(found, claim="greater")["verdict"] == "holds"
     assert chapters.row(found, claim="less")["verdict"] == "fails"
     assert chapters.row(found, claim="less", fit=False)["verdict"] == "not comparable"
-    shown = chapters.levels(pd.DataFrame([plain]), name="t", caption="c", ours="pocket")
-    assert list(shown.frame.columns) == ["paper", "pocket", "ours − paper", "n", "95 % interval"]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +157,20 @@ def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
 )
 def test_a_claim_of_several_parts_is_no_better_than_its_worst(verdicts, whole):
     assert chapters.overall(verdicts) == whole
+
+
+@pytest.mark.parametrize(
+    ("compared", "changed", "contradicted", "word"),
+    [
+        (False, True, True, "not comparable"),
+        (True, False, False, "holds"),
+        (True, True, False, "inconclusive"),
+        (True, True, True, "fails"),
+    ],
+)
+def test_a_choice_decides_only_where_it_turns_a_verdict_over(compared, changed, contradicted, word):
+    found = chapters.unchanged(compared=compared, changed=changed, contradicted=contradicted)
+    assert found == word
 
 
 def test_words_follow_the_sign():

@@ -160,10 +160,6 @@ def test_a_number_keeps_its_key_in_every_unit_and_another_number_has_another():
 
 CELL = re.compile(r"<(?:td|span) ([^>]*)>([^<]*(?:<small>[^<]*)?)<")
 ENDS = re.compile(r"\[(−?[\d.]+), (−?[\d.]+)\]")
-# Pages with a table that is not made of the frame yet: its intervals have no key.
-BY_HAND = {
-    "01_pocket_world", "ablation_variants", "figs03_05_prompts", "why_gains",
-}  # fmt: skip
 
 
 @cache
@@ -193,5 +189,5 @@ def test_a_number_has_one_interval_in_the_whole_book():
         assert len(pairs) == len(decimals), (key, pairs)  # one in each precision and unit
 
 
-def test_an_interval_has_a_key_but_on_pages_that_are_named():
-    assert {page for page, key, _ in cells() if not key} == BY_HAND
+def test_an_interval_has_a_key():
+    assert {page for page, key, _ in cells() if not key} == set()

@@ -19,7 +19,7 @@ from sci_book.data.datasets import dataset_names, read_manifest
 from sci_book.papers.shared import gate, parameters
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import LESS_PAPER, Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.resources import PAPER
 from sci_book.results import places
 from sci_book.results.controls import OUTCOMES
@@ -404,16 +404,6 @@ def row(
         "p alone": statistic.p(),
         "key": statistic.key,
     }
-
-
-def levels(frame: pd.DataFrame, *, subtract: bool = True, **options) -> Table:
-    """`tables.compare` for numbers of which nothing is claimed: no verdict, the rest the same.
-
-    Without `subtract` the difference from the paper's is left out too: levels do not carry over.
-    """
-    table = compare(frame.assign(verdict=None), **options)
-    gone = ["verdict"] if subtract else ["verdict", LESS_PAPER]
-    return replace(table, frame=table.frame.drop(columns=gone, errors="ignore"))
 
 
 def overall(verdicts: Iterable[str], p: Iterable[float] = ()) -> str:

@@ -10,11 +10,10 @@ from matplotlib.axes import Axes
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
-from sci_book.papers.shared.tables import interval, keys_of, shown
+from sci_book.papers.shared.tables import interval, keys_of
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval
 
 Subjects = Sequence[Subject]
 
@@ -58,11 +57,6 @@ def ends(lines: pd.DataFrame) -> list[str]:
     """The intervals of a frame's lines as text, from its columns `low` and `high`."""
     of_lines = zip(lines["low"], lines["high"], keys_of(lines), strict=True)
     return [interval(low, high, key=key) for low, high, key in of_lines]
-
-
-def points(share: Interval, decimals: int = 2) -> str:
-    """A share and its interval in percent or points, `12.34 [11.00, 13.68]`; a dash of no row."""
-    return shown(share, decimals=decimals)
 
 
 def counts(n: Mapping[str, int] | pd.Series) -> str:
