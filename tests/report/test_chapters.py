@@ -13,7 +13,7 @@ from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import places
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
-from tests.report.pair_records import QWEN, records_of
+from tests.report.pair_records import LLAVA, QWEN, records_of
 
 
 def test_subjects_know_what_the_paper_calls_them(folder):
