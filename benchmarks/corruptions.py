@@ -1,6 +1,6 @@
 """What the usual package makes of small pictures, an oracle for our own corruptions.
 
-    python benchmarks/corruptions.py tests/probes/corruptions.npz
+    python benchmarks/corruptions.py tests/papers/shared/corruptions.npz
 
 Run it in an environment of its own that holds `imagecorruptions-imaug==1.1.5`, which brings numba
 and a second build of OpenCV and so is not in the lock. The package draws from numpy's global state;

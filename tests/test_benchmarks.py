@@ -22,7 +22,7 @@ from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import verdict
 from tests import tiny
-from tests.report.drawn_records import drawn_subjects
+from tests.papers.shared.drawn_records import drawn_subjects
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another

@@ -18,7 +18,7 @@ from sci_book.pocket.curriculum import seed_of
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import read_records, write_records
 from tests.conftest import sci
-from tests.evaluation import formats
+from tests.data import formats
 
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
 CHAPTER = """\

@@ -14,7 +14,7 @@ from sci_book.papers.sci.dial import trainings
 from sci_book.pocket.curriculum import GOES_ON
 from sci_book.results.drbench import split
 from sci_book.results.records import read_records, write_records
-from tests.report.pair_records import records_of
+from tests.papers.shared.pair_records import records_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))

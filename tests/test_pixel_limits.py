@@ -22,7 +22,7 @@ from sci_core.counterfactuals import reduced
 from sci_core.engine.questions import prepare_picture
 from sci_core.families.adapters import FAMILIES
 from tests import tiny
-from tests.evaluation import formats
+from tests.data import formats
 from tests.soak import examples
 
 KINDS = [kind for kind in tiny.KINDS if kind in FAMILIES]

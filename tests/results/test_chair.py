@@ -14,7 +14,7 @@ from sci_book.results import chair
 from sci_book.results.records import Records, build_table
 from sci_book.results.summary import summarise_run
 from tests.conftest import sci
-from tests.evaluation import formats
+from tests.data import formats
 from tests.rows import answers, sample
 
 # truth, description; named, invented, objects, found, repeated

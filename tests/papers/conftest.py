@@ -1,0 +1,12 @@
+"""The models that tests of chapters ask: their fixtures."""
+
+from tests.models_of_pages import (  # noqa: F401
+    beside,
+    figures_closed,
+    folder,
+    mine,
+    pair,
+    right,
+    sets,
+    subjects,
+)

@@ -1,0 +1,185 @@
+"""What chapters share: the models they read, rows of tables, words for results."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sci_book.papers.edge.chapters import models as edge_models
+from sci_book.papers.oric.rft import result as rft
+from sci_book.papers.shared import chapters
+from sci_book.pipeline import findings
+from sci_book.resources import FROZEN_RECORDS
+from sci_book.results import places
+from sci_book.results.records import Records, RecordsError, build_table, write_records
+from sci_book.results.statistics import Interval
+from tests.papers.shared.pair_records import LLAVA, QWEN, records_of
+
+
+def test_subjects_know_what_the_paper_calls_them(folder):
+    found = chapters.subjects([QWEN, "mine", "hub"], folder)
+    assert [each.label for each in found] == ["Qwen2-VL", None, "Qwen2-VL"]
+    assert [each.shown for each in found] == ["pocket Qwen2-VL", "mine", "Qwen2-VL, run here"]
+    assert [each.brief for each in found] == ["Qwen2-VL", "mine", "hub"]
+    assert chapters.labelled(found, "Qwen2-VL") is found[0]
+    assert chapters.labelled(found, "LLaVA-NeXT") is None
+    assert chapters.side(found[:1]) == "pocket" and chapters.side(found) == "run here"
+    assert "records" in repr(chapters.stamp_of(found))
+
+
+def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_repository(
+    folder, tmp_path, monkeypatch
+):
+    (named,) = chapters.subjects([f"checkpoints/{QWEN}"], folder)
+    assert named.name == QWEN
+    monkeypatch.chdir(tmp_path)
+    (frozen,) = chapters.subjects([QWEN], "data_manifests/records")
+    assert frozen.path == FROZEN_RECORDS / f"{QWEN}.parquet"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/cache/models--me--{}/snapshots/0123456789abcdef",
+        "cache/models--me--{}/snapshots/main/",
+        "/weights/{}/",
+        "me/{}",
+    ],
+)
+def test_every_look_up_of_a_models_records_knows_the_same_names(path, tmp_path):
+    named = path.format(QWEN)
+    assert [each.name for each in chapters.subjects([named], FROZEN_RECORDS)] == [QWEN]
+    assert [each.name for each in findings.named(named, FROZEN_RECORDS)] == [QWEN]
+    found = chapters.companions([named], FROZEN_RECORDS, "cvqa", "C-VQA")
+    assert [each.name for each in found.subjects] == [QWEN] and not found.absent
+    assert edge_models.read([named], FROZEN_RECORDS).full[0].name == QWEN
+    assert rft.file_of(named, tmp_path) == tmp_path / f"{QWEN}.json"
+    whole = records_of(QWEN)
+    write_records(tmp_path / "r.parquet", replace(whole, stamp={**whole.stamp, "model": named}))
+    assert places.models_at(tmp_path / "r.parquet") == [QWEN]
+
+
+def test_validation_rows_may_have_records_of_their_own(tmp_path):
+    whole = records_of(QWEN)
+    stamp = {**whole.stamp, "prompts": "p"}
+    write_records(tmp_path / f"{QWEN}.parquet", replace(whole, stamp=stamp))
+    (subject,) = chapters.subjects([QWEN], tmp_path)
+    validation = np.flatnonzero(chapters.split(subject.records) == "validation")
+    assert subject.tuned.records.table.equals(subject.records.take(validation).table)
+
+    more = {**stamp, "methods": [*stamp["methods"], {"name": "one more"}]}
+    beside = tmp_path / "validation" / f"{QWEN}.parquet"
+    part = whole.take(validation)
+    built = [row | {f"{k}:one more": None for k in ("tokens", "text", "parsed")}
+             for row in part.table.to_pylist()]  # fmt: skip
+    table = build_table(built, [*part.policies, "one more"])
+    write_records(beside, Records(table, more, part.pieces))
+    (subject,) = chapters.subjects([QWEN], tmp_path)
+    assert "one more" in subject.tuned.records.policies and subject.tuned.path == beside
+
+    for change, told in (({"revision": "x"}, "other revision"), ({"prompts": "x"}, "other prompt")):
+        write_records(beside, Records(table, {**more, **change}, part.pieces))
+        (subject,) = chapters.subjects([QWEN], tmp_path)
+        with pytest.raises(RecordsError, match=told):
+            _ = subject.tuned
+    write_records(beside, Records(table.slice(1), more, part.pieces))
+    with pytest.raises(RecordsError, match="other rows"):
+        _ = chapters.subjects([QWEN], tmp_path)[0].tuned
+
+
+def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
+    whole = records_of(QWEN)
+    for seed, few in ((1, whole.answers_alone()), (12, whole), ("s", whole)):
+        write_records(tmp_path / f"seed{seed}" / f"{QWEN}.parquet", few)
+    for name in (QWEN, LLAVA):
+        write_records(tmp_path / f"{name}.parquet", records_of(name))
+    qwen, llava = models = chapters.subjects([QWEN, LLAVA], tmp_path)
+    assert [each.seed for each in qwen.trainings] == [0, 1, 12] and llava.trainings == [llava]
+    by_seed = chapters.by_seed(models)
+    assert {seed: [each.name for each in found] for seed, found in by_seed.items()} == {
+        0: [QWEN, LLAVA], 1: [QWEN], 12: [QWEN],
+    }  # fmt: skip
+    assert all(each.trainings == [each] for found in by_seed.values() for each in found)
+    first, second = by_seed[0][0], by_seed[1][0]
+    np.testing.assert_array_equal(first.right("VCD"), second.right("VCD"))  # from answers alone
+    write_records(tmp_path / "seed1" / f"{QWEN}.parquet", whole.take(np.arange(9)))
+    second = chapters.subjects([QWEN], tmp_path)[0].trainings[1]
+    assert second.ordinary is None and len(second.records.frame) == 9  # judged on its own
+
+
+def test_two_models_of_one_family_keep_apart(folder):
+    twins = chapters.subjects([QWEN, "seed1"], folder)
+    assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]
+    assert [each.brief for each in twins] == ["Qwen2-VL", "seed1"]
+    assert [each.shown for each in twins] == ["pocket Qwen2-VL", "pocket Qwen2-VL (seed1)"]
+
+
+def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
+    with pytest.raises(ValueError, match="No model is named"):
+        chapters.subjects([], folder)
+    with pytest.raises(RecordsError, match=r"absent\.parquet holds no records"):
+        chapters.subjects(["absent"], folder)
+    with pytest.raises(ValueError, match="of different rows"):
+        chapters.subjects([QWEN, "cut"], folder)
+
+
+def test_sets_keep_to_their_part_of_the_split(pair):
+    test, validation = (pair[0].sets("any", "rows", part) for part in ("test", "validation"))
+    assert test["all"].sum() == 95 and validation["all"].sum() == 24  # one of 120 has an error
+    assert not (test["all"] & validation["all"]).any()
+    assert (test["overlap"] == (test["B"] & test["S"])).all() and test["overlap"].any()
+
+
+def test_rows_are_accounted_for(pair):
+    table = chapters.rows_table(pair, "any", "rows").frame
+    assert table.loc[pair[0].shown].tolist() == ["120", "1", "95", "24"]
+
+
+def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
+    found = Interval(0.5, 0.4, 0.7, 10, 5)
+    plain = chapters.row(found, paper=45.0)
+    assert (plain["paper"], plain["reproduced"], plain["low"]) == (45.0, 50.0, 40.0)
+    assert plain["verdict"] is None
+    assert chapters.row(found, claim="greater")["verdict"] == "holds"
+    assert chapters.row(found, claim="less")["verdict"] == "fails"
+    assert chapters.row(found, claim="less", fit=False)["verdict"] == "not comparable"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "whole"),
+    [
+        (["holds", "holds"], "holds"),
+        (["holds", "inconclusive"], "inconclusive"),
+        (["not comparable", "holds"], "not comparable"),
+        (["inconclusive", "fails", "holds"], "fails"),
+        ([], "not comparable"),
+    ],
+)
+def test_a_claim_of_several_parts_is_no_better_than_its_worst(verdicts, whole):
+    assert chapters.overall(verdicts) == whole
+
+
+@pytest.mark.parametrize(
+    ("compared", "changed", "contradicted", "word"),
+    [
+        (False, True, True, "not comparable"),
+        (True, False, False, "holds"),
+        (True, True, False, "inconclusive"),
+        (True, True, True, "fails"),
+    ],
+)
+def test_a_choice_decides_only_where_it_turns_a_verdict_over(compared, changed, contradicted, word):
+    found = chapters.unchanged(compared=compared, changed=changed, contradicted=contradicted)
+    assert found == word
+
+
+def test_words_follow_the_sign():
+    assert chapters.gain(3.214) == "gains 3.21 points"
+    assert chapters.gain(-3.214) == "loses 3.21 points"
+    assert chapters.gain(-0.004) == "neither gains nor loses"
+    assert chapters.gain(float("nan")) == "has no row"
+    line = chapters.row(Interval(-0.1, -0.2, -0.05, 1234, 9), claim="greater")
+    text = chapters.finding("SCI5 − VCD", line)
+    assert text == "SCI5 − VCD: −10.00 points, interval [−20.00, −5.00], 1,234 rows: *fails*"
+    empty = chapters.row(Interval(np.nan, np.nan, np.nan, 0, 0), claim="greater")
+    assert "not comparable" in chapters.finding("x", empty)
