@@ -127,6 +127,7 @@ class Dummy(NamedTuple):
         on_values: makes the dummy of the image processor's output, where noise is "normalized".
         factor: by how much the picture's sides are `reduced` first; if they are, the dummy has
             image tokens of its own.
+        words: what stands in the picture's place in the prompt, where no picture is shown.
     """
 
     usage: str
@@ -135,6 +136,11 @@ class Dummy(NamedTuple):
     constant: bool = False
     on_values: Callable[[Tensor, Image.Image, int], Tensor] | None = None
     factor: int = 1
+    words: str | None = None
+
+
+def _no_picture(*_: object) -> Image.Image:
+    raise ValueError("the rounds 'none' and 'unk' show no picture, so that there is none to draw")
 
 
 _NOISE = Dummy(
@@ -150,6 +156,8 @@ DUMMIES = {
     "noise": _NOISE,
     "smallnoise": _NOISE._replace(usage=_ON_LESS.format("smallnoise", 2), factor=2),
     "tinynoise": _NOISE._replace(usage=_ON_LESS.format("tinynoise", 4), factor=4),
+    "none": Dummy("'none' (no picture)", _no_picture, constant=True, words=""),
+    "unk": Dummy("'unk' (an unknown token)", _no_picture, constant=True, words="<unk>"),
 }
 """Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
 visual round for methods, engines, the prefix cache and evaluations."""
@@ -175,8 +183,13 @@ def find_dummy(name: str) -> tuple[Dummy, int]:
 
 
 def shrinks(name: str) -> bool:
-    """Tell whether a round shows a smaller picture, with image tokens of its own."""
-    return is_visual(name) and find_dummy(name)[0].factor > 1
+    """Tell whether a round shows a smaller picture or none, with image tokens of its own."""
+    return is_visual(name) and (find_dummy(name)[0].factor > 1 or not shows_picture(name))
+
+
+def shows_picture(name: str) -> bool:
+    """Tell whether a round shows a picture, be it a dummy, and not words in its place."""
+    return not is_visual(name) or find_dummy(name)[0].words is None
 
 
 def is_constant(name: str) -> bool:
@@ -188,10 +201,22 @@ def is_constant(name: str) -> bool:
 # (Figure 3), the other language takes its place (Figure 4), a student goes in front of it (Figure
 # 5). V4 to V7 combine these three ideas in the paper's own words, none chosen for what it scores.
 _TABLE = json.loads(Path(__file__).with_name("rewrites.json").read_text(encoding="utf-8"))
+
+
+def _script(text: str) -> str:
+    """The key of a text's sentences: one with any character from U+4E00 to U+9FFF is Chinese."""
+    return "chinese" if any("\u4e00" <= character <= "\u9fff" for character in text) else "latin"
+
+
 REWRITES = {
-    name: {row["instruction"]: form.format(**row) for row in _TABLE["instructions"]}
+    name: {
+        row["instruction"]: form.format(**row, **_TABLE["neutral"][_script(row["instruction"])])
+        for row in _TABLE["instructions"]
+    }
     for name, form in _TABLE["forms"].items()
 }
+FRONTS: dict[str, dict[str, str]] = _TABLE["fronts"]
+"""Rounds whose sentence stands in front of the whole prompt, by script: ICD's disturbance."""
 
 # Longest first, so that an instruction inside another would count once, as the longer one.
 _ANCHOR = re.compile("|".join(map(re.escape, sorted(REWRITES["V1"], key=len, reverse=True))))
@@ -200,13 +225,17 @@ _ANCHOR = re.compile("|".join(map(re.escape, sorted(REWRITES["V1"], key=len, rev
 def rewrite(prompt: str, name: str) -> str:
     """Replace the prompt's instruction by the paper's V1, V2 or V3 (Figures 3, 4, 5).
 
-    V4 to V7, which are not the paper's, combine these three. The rest of the prompt stays as it is.
+    V4 to V7, which are not the paper's, combine these three; N1 to N5 put a sentence that asks for
+    nothing where V1 asks for details; "confused" is the disturbance of ICD, in front of the prompt.
+    The rest of the prompt stays as it is.
     The paper prints "directly" in one instruction where the evaluation toolkit has none; both are
     known, and a rewrite keeps the one in the prompt.
 
     Raises ValueError, naming the prompt, unless it holds exactly one known instruction; and for
     an unknown name.
     """
+    if name in FRONTS:
+        return FRONTS[name][_script(prompt)] + prompt
     _check_round(name)
     count = len(_ANCHOR.findall(prompt))
     if count != 1:
@@ -228,11 +257,12 @@ def prefix_rewrite(prompt: str, name: str, translation: str | None = None) -> st
 
     Raises ValueError for an unknown name.
     """
+    if name in FRONTS:
+        return rewrite(prompt, name)
     _check_round(name)
     if name == "V2" and translation:
         return translation
-    chinese = any("\u4e00" <= character <= "\u9fff" for character in prompt)
-    sentences = _TABLE["prefixes"]["chinese" if chinese else "latin"]
+    sentences = _TABLE["prefixes"][_script(prompt)] | _TABLE["neutral"][_script(prompt)]
     return _TABLE["forms"][name].format(instruction="", **sentences) + prompt
 
 

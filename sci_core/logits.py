@@ -20,13 +20,23 @@ def tie_logits(Z: Float[Tensor, "2 batch vocab"]) -> Float[Tensor, "batch vocab"
     return original - dummy
 
 
-def vcd_logits(Z: Float[Tensor, "2 batch vocab"], alpha: float) -> Float[Tensor, "batch vocab"]:
-    """Visual contrastive decoding (paper, eq. 3).
+def vcd_logits(
+    Z: Float[Tensor, "rounds batch vocab"], alpha: float
+) -> Float[Tensor, "batch vocab"]:
+    """Visual contrastive decoding (paper, eq. 3), and its kin that subtract other rounds.
 
-    ``Z_vcd = (1 + alpha) Z(v, q) - alpha Z(v*, q)``. Rounds of ``Z``: original, dummy image.
+    ``Z_vcd = (1 + alpha) Z(v, q) - alpha Z(v*, q)``. Rounds of ``Z``: original, dummy image. ICD
+    subtracts a disturbed prompt, ``Z(v, q*)``; VDD the mean of two prompts without the picture.
     """
-    original, dummy = Z
-    return (1 + alpha) * original - alpha * dummy
+    return (1 + alpha) * Z[0] - alpha * Z[1:].mean(dim=0)
+
+
+def mean_logits(Z: Float[Tensor, "rounds batch vocab"]) -> Float[Tensor, "batch vocab"]:
+    """The mean over the rounds, the original and rewordings, up to a constant of log-probabilities.
+
+    A control: what rewordings come to without a maximum, a dummy image or a constraint.
+    """
+    return Z.mean(dim=0)
 
 
 def m3id_logits(

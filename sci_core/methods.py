@@ -76,6 +76,9 @@ RULES = {
     "vcd": Rule("sci_core.logits:vcd_logits", ("alpha",), (0, 1), "original"),
     "m3id": Rule("sci_core.logits:m3id_logits", ("position",), (0, 1), "original"),
     "sci": Rule("sci_core.logits:sci_logits", ("N", "tau1", "tau2"), None, "textual"),
+    "icd": Rule("sci_core.logits:vcd_logits", ("alpha",), (1, 0), "original"),
+    "vdd": Rule("sci_core.logits:vcd_logits", ("alpha",), (0, 2), "original"),
+    "mean": Rule("sci_core.logits:mean_logits", (), None, "textual"),
 }
 """The equations by name. book/new_family.md adds one, step by step."""
 
@@ -208,7 +211,17 @@ SCI7 = sci(3, 3)
 # Ours, not the paper's: the noise of SCI5 on a quarter of the picture's width and height.
 SCI5_LITE = replace(SCI5, name="SCI5-lite", visual=("black", "tinynoise500"))
 
-METHODS = {method.name: method for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, SCI5_LITE)}
+# Neighbours, with the constants of their published code: ICD subtracts a disturbed prompt (Wang et
+# al., 2024), VDD what is said without the picture (Zhang et al., 2024).
+ICD = Method("ICD", "icd", textual=("confused",), beta=0.1)
+VDD = Method("VDD", "vdd", visual=("none", "unk"), beta=0.1)
+# Controls: the mean log-probability of the original and of the first rewordings.
+MEANS = tuple(Method(f"mean({N})", "mean", sci(0, N).textual, beta=0.0) for N in (2, 3))
+
+METHODS = {
+    method.name: method
+    for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, SCI5_LITE, ICD, VDD, *MEANS)
+}
 
 
 EXAMPLE = "SCI(M=2, N=2, tau1=1.5, beta=0.5)"
@@ -224,8 +237,10 @@ def method(name: str) -> Method:
     Raises ValueError for an unknown name or constant, listing those that are known, and as
     `Method` and `sci` for a constant that is out of range.
     """
-    head, call, _ = name.strip().partition("(")
     presets = {name.casefold(): preset for name, preset in METHODS.items()}
+    if name.strip().casefold() in presets:
+        return presets[name.strip().casefold()]
+    head, call, _ = name.strip().partition("(")
     preset = presets.get(head.strip().casefold())
     general = preset is None and bool(call) and head.strip().casefold() == "sci"
     if preset is None and not general:

@@ -20,7 +20,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from sci_core.counterfactuals import counterfactual_image, reword, shrinks
+from sci_core.counterfactuals import counterfactual_image, find_dummy, reword, shrinks
 from sci_core.images import prepare_image
 
 
@@ -30,7 +30,7 @@ def decode(
     processor: Any,
     image: Image.Image,
     prompt: str,
-    equation: Literal["sci", "vcd", "tie", "m3id", "base"] = "sci",
+    equation: Literal["sci", "vcd", "tie", "m3id", "icd", "vdd", "mean", "base"] = "sci",
     textual: tuple[str, ...] = ("V1", "V2"),
     visual: tuple[str, ...] = ("black", "noise500"),
     tau1: float = 2.0,
@@ -41,7 +41,8 @@ def decode(
 ) -> list[int]:
     """Answer a prompt about an image: the chosen token ids, without the end of sequence.
 
-    By default SCI5. The baselines have no textual round, one visual round and ``tau1 = 1``.
+    By default SCI5. The baselines have no textual round, one visual round and ``tau1 = 1``; ICD has
+    one textual round, VDD two visual ones, and the mean, a control, textual ones.
 
     Args:
         model: as `AutoModelForImageTextToText` loads it.
@@ -62,6 +63,9 @@ def decode(
     for name in textual:
         rounds.append((reword(prompt, name), picture))
     for name in visual:
+        if (words := find_dummy(name)[0].words) is not None:  # in the picture's place
+            rounds.append((prompt, processor.words_for_picture(words)))
+            continue
         # Noise is added to the picture at the size at which the model reads it.
         dummy = counterfactual_image(v0, name, as_read=processor.as_read)
         rounds.append((prompt, processor.prepare(dummy, read_before=not shrinks(name))))
@@ -94,14 +98,22 @@ def decode(
         elif equation == "m3id":
             t = text_tokens + step
             score = Z0 + (math.exp(0.02 * t) - 1) * VC  # section 4.2: (1 - g) / g, g = exp(-0.02 t)
+        elif equation in ("icd", "vdd"):
+            score = (1 + alpha) * Z0 - alpha * Z[1:].mean(dim=0)
+        elif equation == "mean":
+            score = Z.mean(dim=0)
         elif equation == "sci":
             score = TC / tau1 + VC / tau2  # equation 5
         else:
-            raise ValueError(f"equation {equation!r}; expected sci, vcd, tie, m3id or base")
+            raise ValueError(
+                f"equation {equation!r}; expected sci, vcd, tie, m3id, icd, vdd, mean or base"
+            )
 
-        # What is implausible beside the best token is dropped: equations 9 and 11.
+        # What is implausible beside the best token is dropped: equations 9 and 11. A disturbed
+        # prompt has no say in it.
         if equation != "base" and beta > 0:
-            implausible = TC / tau1 < (TC / tau1).max() + math.log(beta)
+            deciding = Z0 if equation == "icd" else TC / tau1
+            implausible = deciding < deciding.max() + math.log(beta)
             score = score.masked_fill(implausible, -math.inf)
 
         token = int(score.argmax())  # the first maximum: the lowest id among ties

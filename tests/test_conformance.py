@@ -149,7 +149,7 @@ def test_the_engines_agree_on_every_size(kind):
         prompt = tiny.random_prompt(generator)
         image = tiny.random_image(generator).resize(size)
         asked.append(Question(image, prompt, tuple(rewrite(prompt, name) for name in ("V1", "V2"))))
-    rounds = ("original", "V1", "V2", "black", "noise500", "tinynoise500")
+    rounds = ("original", "V1", "V2", "black", "noise500", "tinynoise500", "none", "unk")
     fast, slow = (start(model, asked, rounds, engine) for engine in ("two_phase", "sequential"))
     assert torch.equal(fast.prompt_tokens, slow.prompt_tokens)
     torch.testing.assert_close(fast.logits, slow.logits, atol=1e-9, rtol=0)

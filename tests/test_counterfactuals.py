@@ -1,14 +1,17 @@
 """Dummy images and rewritten prompts."""
 
-from itertools import pairwise
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from sci_book.pocket.curriculum import seed_of
 from sci_core.counterfactuals import (
     REWRITES,
     add_noise,
@@ -22,6 +25,7 @@ from sci_core.counterfactuals import (
 )
 from sci_core.methods import VISUAL_ROUNDS
 
+ROOT = Path(__file__).resolve().parents[1]
 ENGLISH = [anchor for anchor in REWRITES["V1"] if anchor.isascii()]
 CHINESE = "请直接回答选项字母。"
 
@@ -177,7 +181,7 @@ def test_unknown_variants_are_refused():
 
 
 def test_tables_cover_the_same_instructions():
-    assert [list(table) for table in REWRITES.values()] == [list(REWRITES["V1"])] * 7
+    assert [list(table) for table in REWRITES.values()] == [list(REWRITES["V1"])] * 12
     assert len(REWRITES["V1"]) == 7
 
 
@@ -227,7 +231,33 @@ def test_v4_to_v7_combine_the_papers_three_in_its_own_words(anchor):
     assert REWRITES["V5"][anchor] == student + language
     assert REWRITES["V6"][anchor] == details + language
     assert REWRITES["V7"][anchor] == student + details + language
-    assert len({anchor, *(table[anchor] for table in REWRITES.values())}) == 8
+    assert len({anchor, *(table[anchor] for table in REWRITES.values())}) == 13
+
+
+def test_sentences_that_ask_for_nothing_were_drawn_by_lot_and_are_as_long_as_v1s():
+    columns = yaml.safe_load((ROOT / "data_manifests" / "neutral.yaml").read_text("utf-8"))
+    for script, anchor in (("latin", ENGLISH[0]), ("chinese", CHINESE)):
+        asked = REWRITES["V1"][anchor].removesuffix(anchor)
+        every = map("".join, product(*columns[script]))
+        alike = [text for text in every if 0.8 <= len(text) / len(asked) <= 1.2]
+        lot = np.random.default_rng(seed_of("qwen2_vl", "neutral"))
+        drawn = [alike[place] for place in lot.choice(len(alike), 5, replace=False)]
+        assert [REWRITES[f"N{k}"][anchor] for k in range(1, 6)] == [text + anchor for text in drawn]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Is it? Please answer yes or no.", "Describe it.", "它是红色吗？"]
+)
+def test_icds_disturbance_stands_in_front_of_the_whole_prompt(prompt):
+    for reworded in (reword(prompt, "confused"), prefix_rewrite(prompt, "confused", "übersetzt")):
+        assert reworded.endswith(prompt) and reworded != prompt
+        assert reworded.startswith("You are a confused" if prompt.isascii() else "你是一个糊涂")
+
+
+@pytest.mark.parametrize("name", ["none", "unk"])
+def test_a_round_without_a_picture_has_none_to_draw(name):
+    with pytest.raises(ValueError, match="no picture"):
+        counterfactual_image(Image.new("RGB", (8, 8)), name)
 
 
 @given(

@@ -11,7 +11,8 @@ from sci_core import SCI7, PrefixCache, Question, Rounds, rewrite, start
 from tests import tiny
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
-ROUNDS = (*SCI7.rounds, "tinynoise500")  # the last has fewer image tokens than the others
+# The last three have fewer image tokens than the others, or none.
+ROUNDS = (*SCI7.rounds, "tinynoise500", "none", "unk")
 
 
 def make_questions(generator, count, textual=SCI7.textual):

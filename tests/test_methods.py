@@ -55,7 +55,10 @@ def test_baselines_look_at_noise500(preset):
 
 def test_presets_are_frozen_and_found_by_name():
     assert BASE.rounds == ("original",)
-    assert list(METHODS) == ["base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7", "SCI5-lite"]
+    assert list(METHODS) == [
+        "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7", "SCI5-lite", "ICD", "VDD", "mean(2)",
+        "mean(3)",
+    ]  # fmt: skip
     assert all(method(name) is preset for name, preset in METHODS.items())
     with pytest.raises(dataclasses.FrozenInstanceError):
         SCI5.beta = 0.8

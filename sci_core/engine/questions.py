@@ -196,6 +196,8 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
     if name == "original":
         return processor.prepare(image)
     dummy, number = find_dummy(name)
+    if dummy.words is not None:
+        return processor.words_for_picture(dummy.words)
     if noise == "normalized" and dummy.on_values is not None:
         source = reduced(image, dummy.factor)
         prepared = processor.prepare(source)

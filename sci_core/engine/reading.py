@@ -126,7 +126,8 @@ def prefill(
         if together:
             calls.append(together)
     bare = [read for read in chain(*groups) if not read.plan.prefix]
-    features = _features(model, [read.round_image for read in (*chain(*calls), *bare)])
+    shown = [read.round_image for read in (*chain(*calls), *bare)]
+    features = _features(model, [image for image in shown if image.picture.inputs])
     for reads in calls:
         cache = model.new_cache()
         images = [features[read.round_image.key] for read in reads]

@@ -55,6 +55,8 @@ class Qwen2VL(VisionLanguageModel):
         return width, height
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        if not picture.inputs:
+            return super().positions(ids, picture).expand(3, -1)
         grid = picture.inputs["image_grid_thw"]
         start = self._positions_of_start(ids.index(self.image_token_id), picture.tokens, grid)
         text = torch.arange(1, len(ids) - start.shape[1] + 1, device=self.device)

@@ -102,6 +102,15 @@ class Processor:
         inputs = {name: output[name] for name in known if name in output}
         return Picture(inputs, tokens, tuple(ids), family.layout(self.config, output))
 
+    def words_for_picture(self, words: str) -> Picture:
+        """Return what stands in a picture's place where none is shown: words, and no image tokens.
+
+        "<unk>" is the tokenizer's unknown token, if it has one.
+        """
+        unknown = self.tokenizer.unk_token_id if words == "<unk>" else None
+        ids = self.tokenizer(words, add_special_tokens=False)["input_ids"]
+        return Picture({}, 0, tuple(ids if unknown is None else [unknown]))
+
     def token_ids(
         self, prompts: Sequence[str], pictures: Sequence[Sequence[int]]
     ) -> list[list[int]]:

@@ -16,8 +16,8 @@ const SciEngine = (() => {
   let rules = {};                        // by name, rows of `sci_core.methods.RULES`
   /* The score of a token, by the name of the equation's function in `sci_core/logits.py`.
 
-     `at`: the token's original logit, its tc (divided by tau1), vc, and its logit in the first
-     visual round; `clock` gives the t of its place. */
+     `at`: the token's original logit, its tc (divided by tau1) and vc; its mean logit in all rounds
+     but the original (`dummy`), and in all (`mean`); `clock` gives the t of its place. */
   const EQUATIONS = {
     tie_logits: (at) => at.vc,
     vcd_logits: (at, { alpha }) =>
@@ -25,6 +25,7 @@ const SciEngine = (() => {
     m3id_logits: (at, method, { decay }) =>
       at.original + f32(f32(Math.expm1(f32(f32(decay) * at.clock(at.place)))) * at.vc),
     sci_logits: (at, { tau2 }) => at.tc + f32(at.vc / f32(tau2)),
+    mean_logits: (at) => at.mean,
   };
   const SUBSETS = {
     "B": (set) => set & 2,
@@ -82,6 +83,14 @@ const SciEngine = (() => {
     return best;
   }
 
+  /* The element-wise mean over some rounds, 0 over none. */
+  function mean(rounds, size) {
+    const sums = new Float32Array(size);
+    for (const logits of rounds) for (let at = 0; at < size; at++) sums[at] += logits[at];
+    if (rounds.length) for (let at = 0; at < size; at++) sums[at] /= rounds.length;
+    return sums;
+  }
+
   /* A method's TC / tau1, VC and score of some tokens, and what decides whether they are plausible.
 
      `columns`: their logits, an array a round. `clock`: of a token's place, M3ID's t. */
@@ -92,18 +101,19 @@ const SciEngine = (() => {
     const [original] = columns, size = original.length, tau1 = f32(method.tau1);
     const tc = highest(original, textual, tau1), vc = new Float32Array(size);
     const deciding = rule.decides === "textual" ? tc : highest(original, [], tau1);
-    for (const logits of visual) for (let at = 0; at < size; at++) vc[at] += logits[at];
-    if (visual.length)
-      for (let at = 0; at < size; at++) vc[at] = original[at] - f32(vc[at] / visual.length);
+    const dummies = mean(visual, size);
+    if (visual.length) for (let at = 0; at < size; at++) vc[at] = original[at] - dummies[at];
     if (!equation) return { tc, vc, deciding, score: original };
     const score = new Float32Array(size);
-    const token = { place: 0, original: 0, tc: 0, vc: 0, dummy: 0, clock };
+    const others = mean([...textual, ...visual], size), all = mean([original, ...textual], size);
+    const token = { place: 0, original: 0, tc: 0, vc: 0, dummy: 0, mean: 0, clock };
     for (let at = 0; at < size; at++) {
       token.place = at;
       token.original = original[at];
       token.tc = tc[at];
       token.vc = vc[at];
-      token.dummy = visual.length ? visual[0][at] : 0;
+      token.dummy = others[at];
+      token.mean = all[at];
       score[at] = equation(token, method, rule.given);
     }
     return { tc, vc, deciding, score };
