@@ -208,28 +208,36 @@ def other_attention(preset: Preset) -> str:
 # -- one run of a line -----------------------------------------------------------------------------
 
 
-class Decided:
+class Decided(Rounds):
     """Rounds in which the gate finds a share of the questions decided, for random weights do not.
 
     The first questions' likeliest token is lifted above the reach of the constraint.
     """
 
     def __init__(self, rounds: Rounds, share: float):
-        self._rounds, self._count = rounds, round(share * rounds.logits.shape[1])
-        self.advance, self.read_visual_rounds, self.asked = (
-            rounds.advance,
-            rounds.read_visual_rounds,
-            rounds.asked,
-        )
+        self._rounds, self._lifted = rounds, round(share * rounds.logits.shape[1])
+        self.asked = rounds.asked
 
     @property
     def prompt_tokens(self) -> Tensor:
         return self._rounds.prompt_tokens
 
+    def advance(self, *where: Any, **more: Any) -> None:
+        self._rounds.advance(*where, **more)
+
+    def read_visual_rounds(self, *where: Any, **more: Any) -> Tensor:
+        return self._rounds.read_visual_rounds(*where, **more)
+
+    def _step(self, *where: Any) -> None:
+        self._rounds._step(*where)
+
+    def _look(self, *where: Any) -> Tensor:
+        return self._rounds._look(*where)
+
     @property
     def logits(self) -> Tensor:
         logits = self._rounds.logits.clone()
-        lifted = logits[:, : self._count]
+        lifted = logits[:, : self._lifted]
         best = lifted[:1].argmax(dim=-1, keepdim=True).expand(len(lifted), -1, -1)
         lifted.scatter_add_(2, best, lifted.new_full((), 1e3).expand(best.shape))
         return logits

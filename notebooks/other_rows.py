@@ -203,11 +203,11 @@ Markdown(f"{of_held_out()}\n\n{of_trainings()}")
 # %%
 def draw(tidy, lines, shades):
     """A panel a model, a line a value of `lines`, a mark each of `shades`: its colour and face."""
-    models = list(dict.fromkeys(tidy["model"]))
+    shown = list(dict.fromkeys(tidy["model"]))
     most = tidy.groupby("model")[lines].nunique().max()
-    size = figures.WIDTH, 0.6 + (0.6 + 0.34 * most) * len(models)
-    figure, axes = plt.subplots(len(models), 1, figsize=size, squeeze=False, sharex=True)
-    for ax, model in zip(axes[:, 0], models, strict=True):
+    size = figures.WIDTH, 0.6 + (0.6 + 0.34 * most) * len(shown)
+    figure, axes = plt.subplots(len(shown), 1, figsize=size, squeeze=False, sharex=True)
+    for ax, model in zip(axes[:, 0], shown, strict=True):
         part = tidy[tidy["model"] == model]
         names = list(dict.fromkeys(part[lines]))
         for place, (mark, (shade, face)) in enumerate(shades.items()):
@@ -370,7 +370,7 @@ for model in subjects:
 # The download holds how many test rows are in each subset, by training.
 
 # %%
-seeds = [training for models in trainings.values() for training in models]
+seeds = [training for of_one in trainings.values() for training in of_one]
 counted = {}
 for each in seeds:
     sets = each.sets("any", "rows")[["all", "B", "S", "BS"]]

@@ -76,9 +76,9 @@ sizes = {"base": BASE, **sizes}
 STEPS = (("SCI3", "base"), ("SCI5", "SCI3"), ("SCI7", "SCI5"))
 
 
-def steps(models, pairs, subsets, part="test", **change):
+def steps(asked, pairs, subsets, part="test", **change):
     """Each of `pairs` of sizes, the larger less the smaller, a line a model, subset and pair."""
-    for model, subset, (more, fewer) in product(models, subsets, pairs):
+    for model, subset, (more, fewer) in product(asked, subsets, pairs):
         methods = [replace(sizes[size], **change) for size in (more, fewer)]
         printed = drbench_tables.paper_gap(model, more, fewer, subset)
         yield frame.line(
@@ -375,12 +375,12 @@ pairs = (("SCI5", "SCI3"), ("SCI7", "SCI5"), ("SCI7", "SCI3"))
 tuned = [sweeps.part(model, quantifier, split_by, "validation") for model in subjects]
 kept = {
     part: frame.table(
-        pd.concat([frame.measured(steps(models, pairs, ["BS"], part, **change)).assign(regime=name)
+        pd.concat([frame.measured(steps(asked, pairs, ["BS"], part, **change)).assign(regime=name)
                    for name, change in REGIMES.items()]),
         ("regime", "step"), ("model",), name=f"kept-{part}",
         show=("paper", "here", "n") if part == "test" else ("here",),
         caption=f"The paper's steps with the margin or τ1 kept, BS of {part} rows, points",
-    ) for part, models in (("test", subjects), ("validation", tuned))
+    ) for part, asked in (("test", subjects), ("validation", tuned))
 }  # fmt: skip
 kept["test"]
 

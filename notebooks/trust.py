@@ -170,7 +170,8 @@ for ax, model in zip(panels[:, 0], subjects, strict=True):
         ax.hlines(heights, part["low"], part["high"], color=shade, linewidth=2)
         ax.plot(part["estimate"], heights, "o", color=shade, markersize=4, label=f"seed {seed}")
         for each in spec["conditions"]:
-            for name in {*each["inputs"]} & {*names} if each["against"] in names else ():
+            known = [name for name in names if name in each["inputs"]]
+            for name in known if each["against"] in names else ():
                 band = part.at[each["against"], "estimate"] + np.array([-1, 1]) * each["within"]
                 ax.fill_betweenx(names.index(name) + np.array([-0.45, 0.45]), *band,
                                  color="#d1fae5", zorder=0, alpha=1 / len(seeds), lw=0)  # fmt: skip

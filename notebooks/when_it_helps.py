@@ -89,7 +89,7 @@ def wide(trainings):
     return tidy.reindex([f"{each.shown}, seed {each.seed}" for each in trainings]).dropna()
 
 
-known = wide(seeds := [each for models in by_seed.values() for each in models])
+known = wide(seeds := [each for of_one in by_seed.values() for each in of_one])
 
 
 def predicted(share):

@@ -214,7 +214,7 @@ def test_a_tower_whose_features_are_not_known_is_refused(kind, tower, strategy, 
     model = tiny.load(kind)
     hf = SimpleNamespace(
         config=deepcopy(model.hf.config), model=model.hf.model,
-        get_input_embeddings=model.hf.get_input_embeddings,
+        get_input_embeddings=model.hf.get_input_embeddings, get_decoder=model.hf.get_decoder,
     )  # fmt: skip
     hf.config.vision_feature_select_strategy = strategy
     if tower:

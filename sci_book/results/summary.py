@@ -54,8 +54,10 @@ class Score:
     described: Chair | None = None
 
     def __str__(self) -> str:
-        parts = [f"{Share(self.right, self.rows)} right of {self.rows:,}"] if self.rows else []
-        sentence = "; ".join([*parts, *([str(self.described)] if self.described else [])])
+        parts = [str(self.described)] if self.described else []
+        if self.rows or not parts:
+            parts.insert(0, f"{Share(self.right, self.rows)} right of {self.rows:,}")
+        sentence = "; ".join(parts)
         if self.base:
             sentence += f" (the base on these rows:{self.base})"
         if self.unknown:
