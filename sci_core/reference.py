@@ -41,8 +41,7 @@ def decode(
 ) -> list[int]:
     """Answer a prompt about an image: the chosen token ids, without the end of sequence.
 
-    By default SCI5. The baselines have no textual round, one visual round and ``tau1 = 1``; ICD has
-    one textual round, VDD two visual ones, and the mean, a control, textual ones.
+    By default SCI5. The baselines have no textual round, one visual round and ``tau1 = 1``.
 
     Args:
         model: as `AutoModelForImageTextToText` loads it.
@@ -93,13 +92,11 @@ def decode(
             score = Z0
         elif equation == "tie":
             score = VC  # equation 1
-        elif equation == "vcd":
-            score = Z0 + alpha * VC  # equation 4, which is 3: (1 + alpha) Z0 - alpha Z(v1, q0)
+        elif equation in ("vcd", "icd", "vdd"):
+            score = (1 + alpha) * Z0 - alpha * Z[1:].mean(dim=0)  # equation 3
         elif equation == "m3id":
             t = text_tokens + step
             score = Z0 + (math.exp(0.02 * t) - 1) * VC  # section 4.2: (1 - g) / g, g = exp(-0.02 t)
-        elif equation in ("icd", "vdd"):
-            score = (1 + alpha) * Z0 - alpha * Z[1:].mean(dim=0)
         elif equation == "mean":
             score = Z.mean(dim=0)
         elif equation == "sci":
@@ -109,10 +106,9 @@ def decode(
                 f"equation {equation!r}; expected sci, vcd, tie, m3id, icd, vdd, mean or base"
             )
 
-        # What is implausible beside the best token is dropped: equations 9 and 11. A disturbed
-        # prompt has no say in it.
+        # What is implausible beside the best token is dropped: equations 9 and 11.
         if equation != "base" and beta > 0:
-            deciding = Z0 if equation == "icd" else TC / tau1
+            deciding = Z0 if equation == "icd" else TC / tau1  # not by a disturbed prompt
             implausible = deciding < deciding.max() + math.log(beta)
             score = score.masked_fill(implausible, -math.inf)
 

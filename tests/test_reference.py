@@ -69,7 +69,7 @@ def test_it_takes_no_more_than_inputs_from_the_library_and_one_page():
     ]
     ours = {module for module in imported if module.startswith("sci_core")}
     assert ours == {"sci_core.counterfactuals", "sci_core.images"}
-    assert len(source.splitlines()) <= 125
+    assert len(source.splitlines()) <= 130
 
 
 @pytest.mark.parametrize("rule", ["sci", "vcd", "tie", "m3id"])
