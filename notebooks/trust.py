@@ -220,7 +220,7 @@ for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort
     columns = {}
     for seed, part in of_model.groupby("seed"):
         part = part.set_index("line")
-        columns.setdefault(("", "allowed"), part["allowed"])
+        columns.setdefault(("margin", "allowed"), part["allowed"])
         found = [tables.with_ends(line.estimate, line.low, line.high, key=line.key)
                  if line.n else tables.MISSING for line in part.itertuples()]  # fmt: skip
         columns[f"seed {seed}", "points"] = pd.Series(found, part.index, dtype=object)

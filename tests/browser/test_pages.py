@@ -40,7 +40,7 @@ UNDRAWN_FORMULAS = """() => [...document.querySelectorAll(".math")]
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 MOST_SCREENS = 12
-# A page with sections is read by section, its code in sight; a reference is looked up.
+# A page with sections is read by section; a reference is looked up.
 WITH_SECTIONS, REFERENCE = 20, 25
 ACCESSIBLE = """async rules => (await axe.run(document, {resultTypes: ["violations"], rules}))
     .violations.map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)"""
@@ -55,8 +55,13 @@ UNSAID = """() => [...document.querySelectorAll(".bd-article :is(img, svg[role=i
 CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
     .filter(each => each.offsetParent && each.scrollWidth > each.clientWidth + 2)
     .map(each => "cut off: " + each.textContent.slice(0, 60))"""
-SCREENS = f"""() => document.querySelector(".bd-article").getBoundingClientRect().height
-    / {DESK["height"]}"""
+# Without the code in sight, which a reader may pass over; `tests/test_notebooks.py` bounds its lines.
+SCREENS = f"""() => {{
+    const height = (each) => each.getBoundingClientRect().height
+    const code = [...document.querySelectorAll(".bd-article div.cell_input")].map(height)
+    const whole = height(document.querySelector(".bd-article"))
+    return (whole - code.reduce((sum, each) => sum + each, 0)) / {DESK["height"]}
+}}"""
 # Of what a sheet of A4 is wide, less its margins; there nothing scrolls.
 PAPER = {"width": 718, "height": 1050}
 OFF_PAPER = """() => {

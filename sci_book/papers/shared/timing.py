@@ -84,7 +84,7 @@ def setting(row: Mapping) -> str:
     return f"{row['method']}: batch {row['batch']}, {row['new_tokens']} new"
 
 
-def shown(row: Mapping) -> str:
+def shown(row: Mapping | pd.Series) -> str:
     """A row's median time in multiples of the base, with its quartiles and its key."""
     return with_ends(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], key=row["key"])
 
