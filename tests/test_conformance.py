@@ -155,7 +155,9 @@ def test_the_engines_agree_on_every_size(kind):
     torch.testing.assert_close(fast.logits, slow.logits, atol=1e-9, rtol=0)
     for size, each in zip(SIZES, slow.logits.unbind(dim=1), strict=True):
         # No two rounds of a question say the same; the smallest pictures are not made smaller.
-        assert torch.pdist(each if min(size) >= 8 else each[:-1]).min() > 1e-4
+        small = min(size) < 8
+        other = [not (small and name == "tinynoise500") for name in rounds]
+        assert torch.pdist(each[other]).min() > 1e-4
     tokens = torch.full((len(SIZES),), model.tokenizer("a")["input_ids"][-1])
     for each in (fast, slow):
         each.advance(tokens)

@@ -55,7 +55,7 @@ UNSAID = """() => [...document.querySelectorAll(".bd-article :is(img, svg[role=i
 CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
     .filter(each => each.offsetParent && each.scrollWidth > each.clientWidth + 2)
     .map(each => "cut off: " + each.textContent.slice(0, 60))"""
-# Without the code in sight, which a reader may pass over; `tests/test_notebooks.py` bounds its lines.
+# Without the code in sight, which a reader may pass over; another test bounds its lines.
 SCREENS = f"""() => {{
     const height = (each) => each.getBoundingClientRect().height
     const code = [...document.querySelectorAll(".bd-article div.cell_input")].map(height)

@@ -155,7 +155,7 @@ def test_every_equation_of_the_library_is_one_of_the_page_and_an_unknown_rule_is
     asked = """([name, method]) => {
         try { return SCI_EXPLORER.accuracy(name, method) } catch (error) { return `${error}` }
     }"""
-    for rule in ("icd", "SCI", "toString", ""):
+    for rule in ("dola", "SCI", "toString", ""):
         said = page.evaluate(asked, [MODELS[0], {**settings, "rule": rule}])
         assert said.startswith(
             f'Error: The rule "{rule}" is unknown to this page, which knows base, '
@@ -169,15 +169,15 @@ def test_a_page_whose_rules_have_an_equation_that_it_lacks_does_not_start(
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
     text = file.read_text(encoding="utf-8")
-    assert text.count('"equation":"vcd_logits"') == 1
-    file.write_text(text.replace('"vcd_logits"', '"icd_logits"'), encoding="utf-8")
+    assert text.count('"equation":"m3id_logits"') == 1
+    file.write_text(text.replace('"m3id_logits"', '"dola_logits"'), encoding="utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
     page.wait_for_function(
         "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"
     )
     said = page.inner_text("[data-part=status]")
-    assert 'The equation "icd_logits" of the rule "vcd" is not in engine.js' in said
+    assert 'The equation "dola_logits" of the rule "m3id" is not in engine.js' in said
     page.close()
 
 
