@@ -92,6 +92,7 @@ for _command in (
     data.data,
     data.freeze,
     data.export,
+    data.conformance,
     papers.probe,
     papers.claims,
     papers.matrix,

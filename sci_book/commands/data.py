@@ -8,6 +8,7 @@ import typer
 from typer import Argument, Option
 
 from sci_book.commands.options import as_folder
+from sci_book.resources import need_checkout
 
 
 def data(
@@ -150,3 +151,22 @@ def export(
     for file in exported:
         print(f"{file.path}: {file.rows:,} rows, {file.biased:,} in B, {file.sensitive:,} in S")
     print(f"{sum(file.rows for file in exported):,} rows of BS in {len(exported)} files")
+
+
+def conformance(
+    file: Annotated[Path, Argument(help="JSON: by the name of a method, its tokens in order.")],
+) -> None:
+    """Compare the tokens of another implementation with those of `reference/` (a page says how)."""
+    import json
+
+    from sci_book.run.conformance import check
+
+    need_checkout("conformance")
+    try:
+        answers = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{file} cannot be read as JSON ({error}).") from error
+    verdicts = check(answers)
+    print(*verdicts, sep="\n")
+    if any(verdict.wrong for verdict in verdicts):
+        raise SystemExit(1)
