@@ -106,7 +106,7 @@ def _choose(
     return tokens, near
 
 
-def check(answers: Mapping[str, Any], folder: Path = FOLDER) -> list[Verdict]:
+def check(answers: Any, folder: Path = FOLDER) -> list[Verdict]:
     """Compare an implementation's tokens with the file's, method by method.
 
     Args:
