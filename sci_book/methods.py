@@ -38,7 +38,7 @@ _METHODS = {
     "SCI3": Row("SCI3", "#f0b040", "One rewording and one dummy picture.", True),
     "SCI5": Row("SCI5", "#dd6b20", "Two rewordings and two dummy pictures.", True),
     "SCI7": Row("SCI7", "#9c2f0b", "Three rewordings and three dummy pictures.", True),
-    "ICD": Row("ICD", "#0f766e", "The logits, less what a confusing instruction says."),
+    "ICD": Row("ICD", "#155e63", "The logits, less what a confusing instruction says."),
     "VDD": Row("VDD", "#1d4ed8", "The logits, less what is said without the picture."),
     "mean(2)": Row("mean of 3", "#84cc16", "The mean log-probability over original, V1 and V2."),
     "mean(3)": Row("mean of 4", "#4d7c0f", "The mean log-probability over original, V1 to V3."),
@@ -66,7 +66,7 @@ ROUNDS = {
     "noise500": Row("noise500", "#c084fc", "The picture under noise, at step 500 of 1000."),
     "confused": Row("confused", "#0e7490", "A confusing instruction, in front of the prompt."),
     "none": Row("none", "#4338ca", "No picture at all."),
-    "unk": Row("unk", "#7c3aed", "An unknown token in the picture's place."),
+    "unk": Row("unk", "#5b21d6", "An unknown token in the picture's place."),
     "noise400": Row("noise400", "#e9b8fb", "The picture under less noise, at step 400 of 1000."),
 }
 

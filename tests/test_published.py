@@ -143,7 +143,7 @@ def test_every_prompt_and_rewording_is_asked_word_for_word(
     ours = model.processor.prepare(image)
     preparing_once(monkeypatch, processor.image_processor)
     prompts = prompts_of(model.family)
-    assert len(prompts) == len(set(prompts)) == 43
+    assert len(prompts) == len(set(prompts)) == 68
     for prompt, ids in zip(
         prompts, model.processor.token_ids(prompts, [ours.ids] * len(prompts)), strict=True
     ):

@@ -90,7 +90,7 @@ def test_number(value, text):
 def test_a_method_keeps_its_colour_and_one_without_a_row_has_its_own():
     rows = methods.METHODS | methods.ROUNDS
     assert all(figures.colour(name) == row.colour for name, row in rows.items())
-    others = ["SCI9", "ICD", "SCI(M=1, N=3)", "VCD beta=0.8", "blur5", "noise600", "V4", "sci5"]
+    others = ["SCI9", "DoLa", "SCI(M=1, N=3)", "VCD beta=0.8", "blur5", "noise600", "V4", "sci5"]
     shades = [figures.colour(name) for name in (*rows, *figures.SUBSET_COLOURS, *others)]
     assert len({*shades}) == len(shades)
     assert all(re.fullmatch("#[0-9a-f]{6}", shade) for shade in shades)
@@ -106,7 +106,7 @@ def test_the_lists_of_methods_follow_the_registry():
 
 
 def test_a_preset_without_a_row_goes_by_its_name_and_is_compared(monkeypatch):
-    for name in ("ICD", "SCI9", "VDD"):
+    for name in ("DoLa", "SCI9", "OPERA"):
         monkeypatch.setitem(METHODS, name, replace(SCI5, name=name))
         label, colour, sentence, compared = methods.row(name)
         assert (label, sentence, compared) == (name, "A method of the rule sci.", True)

@@ -14,6 +14,7 @@ from sci_book.data.answers.rules import FREE
 from sci_book.data.rows import Row
 from sci_core.counterfactuals import (
     DUMMIES,
+    FRONTS,
     REWRITES,
     find_dummy,
     holds_instruction,
@@ -48,15 +49,16 @@ def check_rounds(rounds: Sequence[str]) -> None:
     for name in rounds:
         if is_visual(name):
             find_dummy(name)
-        elif name not in ("original", *REWRITES):
+        elif name not in ("original", *REWRITES, *FRONTS):
             dummies = ", or ".join(dummy.usage.replace("'", "") for dummy in DUMMIES.values())
             raise ValueError(
-                f"Unknown round {name!r}; expected original, {', '.join(REWRITES)}, {dummies}."
+                f"Unknown round {name!r}; expected original, {', '.join((*REWRITES, *FRONTS))}, "
+                f"{dummies}."
             )
 
 
 def _reworded(row: Row, prompt: str, name: str) -> str:
-    if row.rewrites:
+    if row.rewrites and name.startswith("V"):
         return _own(row, prompt, name)
     if row.question_type not in FREE and holds_instruction(prompt):
         return rewrite(prompt, name)

@@ -30,7 +30,7 @@ from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_book.results.records import SCHEMA_VERSION, new_tokens
 from sci_book.run.provenance import precision, revision
 from sci_book.run.trajectories import Readings
-from sci_core.counterfactuals import REWRITES, is_visual
+from sci_core.counterfactuals import FRONTS, REWRITES, is_visual
 from sci_core.engine.batching import FittingBatches, by_length, by_size
 from sci_core.engine.questions import Noise
 from sci_core.families.models import VisionLanguageModel
@@ -216,7 +216,7 @@ def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
     Those asked for keep their order; those of the methods follow in the order of the paper's, so
     that the order of the methods does not matter.
     """
-    usual = {name: place for place, name in enumerate((*REWRITES, *VISUAL_ROUNDS))}
+    usual = {name: place for place, name in enumerate((*REWRITES, *FRONTS, *VISUAL_ROUNDS))}
     needed = {name for method in methods for name in method.rounds}
     ordered = sorted(needed, key=lambda name: (usual.get(name, len(usual)), name))
     unique = [name for name in dict.fromkeys((*rounds, *ordered)) if name != "original"]

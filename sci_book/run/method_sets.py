@@ -72,7 +72,7 @@ def named(names: str) -> tuple[Method, ...]:
     Raises:
         ValueError: for a name that is none; lists what is known.
     """
-    known = {preset.name.casefold(): preset for preset in ALL_METHODS}
+    known = {each.name.casefold(): each for each in (*METHODS.values(), *ALL_METHODS)}
     sets = {name.casefold(): members for name, members in SETS.items()}
     # A comma inside parentheses stands between constants.
     chosen = [name.strip() for name in re.split(r",(?![^(]*\))", names)]
