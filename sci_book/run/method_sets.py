@@ -99,5 +99,5 @@ def named(names: str) -> tuple[Method, ...]:
 def rounds_named(names: str) -> list[str]:
     """The rounds whose names stand between commas, in any case; what is unknown is said later."""
     asked = [name.strip().lower() for name in names.split(",") if name.strip()]
-    textual = re.compile("v[0-9]+")
+    textual = re.compile("[vn][0-9]+")
     return list(dict.fromkeys(n.upper() if textual.fullmatch(n) else n for n in asked))
