@@ -21,6 +21,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
+from scipy.special import ndtri
 
 from sci_book.methods import COMPARED, SCI
 from sci_book.papers.cvqa import measures, pairs, paper
@@ -29,7 +30,7 @@ from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.tables import INTERVAL, number, p_value, signed
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
-from sci_book.results.statistics import holm, sign_flip_test
+from sci_book.results.statistics import LEVEL, holm, sign_flip_test
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -222,7 +223,7 @@ sizes = printed[["male images", "female images"]].astype(float)
 widths = []
 for model in subjects:
     spread = 100 * np.nanstd(pairs.drop(model, "base")[pairs.understood(model)])
-    width = 2 * 1.96 * spread * np.sqrt((1 / sizes).sum())
+    width = 2 * ndtri((1 + LEVEL) / 2) * spread * np.sqrt((1 / sizes).sum())
     widths += [f"{number(width, 0)} points if its items vary as those of {model.shown} do"]
 clause = f"is about {', '.join(widths)}" if widths else "is of a width that nothing here tells"
 Markdown(
