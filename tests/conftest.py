@@ -37,7 +37,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def real():
-    """The folder of real annotations and photographs."""
+    """Real annotations and photographs, whose licences keep them out of this repository."""
     if "SCI_REAL_DATA" not in os.environ:
         pytest.skip("SCI_REAL_DATA names no folder of real data")
     return Path(os.environ["SCI_REAL_DATA"])

@@ -1,4 +1,4 @@
-"""The models that tests of the book.s parts ask: their fixtures."""
+"""The models that tests of claims, findings and books ask: their fixtures."""
 
 from tests.models_of_pages import (  # noqa: F401
     beside,
