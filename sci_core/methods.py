@@ -211,8 +211,8 @@ SCI7 = sci(3, 3)
 # Ours, not the paper's: the noise of SCI5 on a quarter of the picture's width and height.
 SCI5_LITE = replace(SCI5, name="SCI5-lite", visual=("black", "tinynoise500"))
 
-# Neighbours, with the constants of their published scripts: ICD subtracts a disturbed prompt (Wang et
-# al., 2024), VDD what is said without the picture (Zhang et al., 2024).
+# Neighbours, with the constants of their published scripts: ICD subtracts a disturbed prompt (Wang
+# et al., 2024), VDD what is said without the picture (Zhang et al., 2024).
 ICD = Method("ICD", "icd", textual=("confused",), beta=0.1)
 VDD = Method("VDD", "vdd", visual=("none", "unk"), beta=0.1)
 # Controls: the mean log-probability of the original and of the first rewordings.
