@@ -5,7 +5,6 @@ import csv
 import io
 from collections import Counter
 
-import formats
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -13,6 +12,7 @@ from PIL import Image
 
 from sci_book.data import datasets
 from sci_book.data.datasets import DatasetError, RowError, load_dataset
+from tests.data import formats
 
 
 @pytest.fixture

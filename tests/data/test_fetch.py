@@ -10,13 +10,13 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-import formats
 import huggingface_hub.constants
 import numpy as np
 import pytest
 import requests
 
 from sci_book.data import datasets, download, fetch
+from tests.data import formats
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()

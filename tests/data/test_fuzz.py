@@ -9,7 +9,6 @@ import json
 import random
 import re
 
-import formats
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +17,7 @@ import yaml
 from sci_book.data.check import check
 from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.data.rows import RowError
+from tests.data import formats
 from tests.soak import TIMES
 
 FORMATS = ("tsv", "csv", "json", "jsonl", "parquet")

@@ -10,7 +10,6 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-import formats
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +23,7 @@ from sci_book.run.shards import pose
 from sci_core.counterfactuals import prefix_rewrite
 from tests import tiny
 from tests.conftest import sci
+from tests.data import formats
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book" / "your_own_data.md").read_text(encoding="utf-8")

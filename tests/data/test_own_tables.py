@@ -9,7 +9,6 @@ import unicodedata
 from pathlib import Path
 from urllib.parse import quote
 
-import formats
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,6 +22,7 @@ from sci_book.run.shards import pose
 from sci_core.counterfactuals import REWRITES
 from tests import tiny
 from tests.conftest import sci
+from tests.data import formats
 
 ASKED = "Is it red? Please answer yes or no."
 PICTURE = formats.png()

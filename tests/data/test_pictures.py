@@ -5,7 +5,6 @@ import os
 import struct
 import zlib
 
-import formats
 import numpy as np
 import pytest
 from PIL import ExifTags, Image
@@ -13,6 +12,7 @@ from PIL import ExifTags, Image
 from sci_book.data.check import check
 from sci_book.data.datasets import RowError, load_dataset
 from sci_book.data.pictures import PictureError, decode_picture, oddities
+from tests.data import formats
 
 RAMP = np.linspace(0, 255, 48 * 32).reshape(32, 48).astype(np.uint8)
 COLOURS = np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2)

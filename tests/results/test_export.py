@@ -7,7 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-import formats
 import numpy as np
 import pytest
 import yaml
@@ -18,6 +17,7 @@ from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import split, subsets
 from sci_book.results.export import export_drbench
 from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
+from tests.data import formats
 from tests.rows import answers, sample
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 
-import formats
 import pytest
 
 from sci_book.data.pictures import size_in_header
@@ -12,6 +11,7 @@ from sci_book.run import layout
 from sci_book.run.shards import evaluate_rows
 from sci_core import PrefixCache, sci
 from tests import tiny
+from tests.data import formats
 
 SIZES = [(56, 112), (112, 56), (56, 84), (84, 56), (84, 84)]
 
