@@ -50,6 +50,7 @@ def test_the_declared_range_is_what_passed(package):
     holes = [f"!={one.major}.{one.minor}.*" for one in bad - good if oldest < one < newest]
     assert declared(package) == SpecifierSet(",".join([*ends, *holes]))
     assert releases.OLDEST[package] == f"{oldest.major}.{oldest.minor}"
+    assert [f"!={one}.*" for one in releases.FAILED.get(package, ())] == holes
     assert Version(locked_versions()[package]) in good
 
 
@@ -146,6 +147,13 @@ def test_a_release_older_than_any_that_passed_is_refused_in_a_sentence(old, inst
     assert str(refused.value).startswith(says) and "pip install" in str(refused.value)
     with pytest.raises(ImportError, match="is needed"):
         adapt(model.hf, model.tokenizer, None)
+
+
+@pytest.mark.parametrize("release", ["5.20.0", "5.20.2", "5.20.7.dev0"])
+def test_a_release_that_failed_between_others_is_refused_in_a_sentence(release, installed):
+    installed(transformers=release)
+    with pytest.raises(ImportError, match=rf"transformers {release} .* fails .* pip install"):
+        load_model(tiny.checkpoint("llava"))
 
 
 def test_the_release_that_runs_counts_and_not_one_whose_metadata_lie_about(monkeypatch):
