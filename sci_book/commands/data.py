@@ -116,12 +116,19 @@ def freeze(
     answers_alone: Annotated[
         bool, Option("--answers-alone", help="Without logits: a fifth of the bytes.")
     ] = False,
+    rounded: Annotated[
+        bool, Option("--rounded", help="Logits to 1 in 4,096: two thirds of the bytes.")
+    ] = False,
 ) -> None:
     """Put the shards of a finished run into one file of records, as chapters read them."""
     from sci_book.results.records import read_records, write_records
 
     records = read_records(run)
-    write_records(out, records.answers_alone() if answers_alone else records)
+    if answers_alone:
+        records = records.answers_alone()
+    elif rounded:
+        records = records.rounded()
+    write_records(out, records)
     print(f"{out}: {len(records.table):,} rows, {out.stat().st_size / 1e6:.1f} MB")
 
 

@@ -19,6 +19,7 @@ from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_core.counterfactuals import is_visual
+from sci_core.logits import tc_logits
 from sci_core.methods import Method
 from sci_core.scoring import scores
 
@@ -57,6 +58,7 @@ class Replay:
         others = nodes.outside.copy()
         # Of prompts' ids, which a checkpoint's own penalties read, records hold nothing.
         self._provable = "settings" not in records.stamp
+        self._error = records.stamp.get("logit_step", 0.0) / 2
         visual = [is_visual(name) for name in records.rounds]
         # For a visual round `outside` bounds original minus visual; with the original at its own
         # bound this logit gives exactly that difference.
@@ -140,17 +142,16 @@ class Replay:
                 f"{', '.join(names)}. Evaluate again with a method that uses them."
             )
         places = [names.index(name) for name in method.rounds]
-        Z = self.logits[places]
+        Z, error = self.logits[places], self._error
         if method.log_probs:
-            Z = Z - self._log_norm[places][:, :, None]
+            Z, error = Z - self._log_norm[places][:, :, None], 2 * error
             method = replace(method, log_probs=False)
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.empty(len(self.depths), dtype=bool)
         for depth in np.unique(self.depths):
             at_depth = self.depths == depth
-            final = scores(
-                method, Z[:, at_depth], step=int(depth), prompt_tokens=self.clocks[at_depth]
-            ).numpy()
+            given = {"step": int(depth), "prompt_tokens": self.clocks[at_depth]}
+            final = scores(method, Z[:, at_depth], **given).numpy()
             # The first maximum: the lowest id, as in decoding.
             slots[at_depth] = winner = final[:, :-1].argmax(axis=1)
             apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
@@ -158,6 +159,11 @@ class Replay:
                 # A round that does not decide may speak against a token, and its logits are known
                 # from one side alone: only a token that is not plausible is surely no winner.
                 apart = np.isneginf(final[:, -1])
+            if error:
+                tokens = self._records.nodes.tokens[at_depth]
+                others = np.concatenate([tokens, np.full((len(tokens), 1), -1)], axis=1)
+                others = torch.from_numpy(others != np.take_along_axis(tokens, winner[:, None], 1))
+                apart &= _stands(method, Z[:, at_depth], winner, others, error, **given)
             proven[at_depth] = apart & self._provable
         return slots, proven
 
@@ -234,6 +240,37 @@ class Replay:
     def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
         self.answer[node, slot] = self._places.setdefault(answer, len(self._places))
         self.known[node, slot] = known
+
+
+def _stands(
+    method: Method,
+    Z: torch.Tensor,
+    winner: np.ndarray,
+    others: torch.Tensor,
+    error: float,
+    **given: Any,
+) -> np.ndarray:
+    """Whether each node's winner would win with any logits that differ by `error` at most.
+
+    Args:
+        Z: [rounds, nodes, tokens] logits; `others` [nodes, tokens] whether a token is no winner.
+        winner: [nodes] the winner's place.
+        given: the step and the prompt's clock, for `scores`.
+    """
+
+    margin = method.margin if method.edits(given["step"]) else np.inf
+    tc, place = tc_logits(Z, method.deciding), torch.from_numpy(winner)[:, None]
+    free = replace(method, beta=0.0, raw_margin=None)
+    final, moved = scores(free, Z, **given), torch.zeros_like(Z[0])
+    for number in range(len(Z)):  # no equation falls by more, or rises, than its rounds one by one
+        one = Z.clone()
+        one[number] += error
+        moved += (scores(free, one, **given) - final).abs()
+    plausible = tc >= tc.amax(dim=1, keepdim=True) - margin - 2 * error
+    rival = (final + moved).masked_fill(~(others & plausible), -np.inf).amax(dim=1)
+    beside = tc.masked_fill(~others, -np.inf).amax(dim=1)
+    kept = tc.gather(1, place)[:, 0] >= beside - margin + 2 * error
+    return (kept & (rival < (final - moved).gather(1, place)[:, 0])).numpy()
 
 
 def _telling(records: Records) -> list[str]:
