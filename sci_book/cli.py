@@ -91,7 +91,6 @@ for _command in (
     evaluate.ask,
     data.data,
     data.freeze,
-    data.export,
     data.conformance,
     papers.probe,
     papers.claims,
@@ -105,3 +104,4 @@ for _command in (
     book.doctor,
 ):
     app.command()(_command)
+app.add_typer(data.export, name="export")

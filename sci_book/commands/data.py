@@ -132,8 +132,11 @@ def freeze(
     print(f"{out}: {len(records.table):,} rows, {out.stat().st_size / 1e6:.1f} MB")
 
 
-def export(
-    what: Annotated[Literal["drbench"], Argument(help="The rows of a model's DRBench.")],
+export = typer.Typer(help="Write files for other tools.", no_args_is_help=True)
+
+
+@export.command("drbench")
+def export_rows(
     records: Annotated[
         Path, Option(help="Records of the model: a file, a run's folder, or a folder of one file.")
     ],
@@ -158,6 +161,17 @@ def export(
     for file in exported:
         print(f"{file.path}: {file.rows:,} rows, {file.biased:,} in B, {file.sensitive:,} in S")
     print(f"{sum(file.rows for file in exported):,} rows of BS in {len(exported)} files")
+
+
+@export.command("custom-generate")
+def export_caller(
+    out: Annotated[Path, Argument(parser=as_folder, help="A new or an empty folder.")],
+) -> None:
+    """Write the folder that `model.generate(custom_generate=…)` takes, by path or from a hub."""
+    from sci_book.integrations.hub import write_folder
+
+    need_checkout("sci export custom-generate")
+    print(*write_folder(out), sep="\n")
 
 
 def conformance(
