@@ -255,3 +255,16 @@ def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_sc
     assert still.locator("table.matrix tbody tr").count() == len(first)
     assert not still.locator("table.matrix button").count()
     still.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_shared_link_tells_what_the_page_says_and_the_foot_how_to_cite_it(name):
+    text = (BOOK / name).read_text(encoding="utf-8")
+    tags = dict(re.findall(r'<meta property="og:([a-z:_]+)" content="([^"]*)"', text))
+    (described,) = re.findall(r'<meta name="description" content="([^"]*)"', text)
+    assert described == tags["description"] and 20 < len(described) <= 210
+    assert tags["site_name"] == "Self-Critical Inference, executed" and tags["title"]
+    assert ((BOOK / name).parent / tags["image"]).resolve().is_file()
+    (icon,) = re.findall(r'<link rel="icon" href="([^"]*)"', text)
+    assert ((BOOK / name).parent / icon).resolve().is_file()
+    assert re.search(r"Version \d+\.\d+\.\d+.*How to cite", text, re.DOTALL)
