@@ -111,6 +111,7 @@ def exported_rules() -> dict[str, dict[str, Any]]:
     equation   its function's name; None: the model's own logits, without a constraint
     rounds     how many (textual, visual) it reads; None: any
     decides    whose logits decide what is plausible
+    tc         how these are joined
     constants  those that it reads
     given      the function's other arguments, the same in all methods
     """
@@ -119,6 +120,7 @@ def exported_rules() -> dict[str, dict[str, Any]]:
             "equation": rule.equation and rule.equation.rpartition(":")[2],
             "rounds": rule.rounds,
             "decides": rule.decides,
+            "tc": rule.tc,
             "constants": rule.constants,
             "given": _given(rule.equation),
         }

@@ -31,14 +31,6 @@ def vcd_logits(
     return (1 + alpha) * Z[0] - alpha * Z[1:].mean(dim=0)
 
 
-def mean_logits(Z: Float[Tensor, "rounds batch vocab"]) -> Float[Tensor, "batch vocab"]:
-    """The mean over the rounds, the original and rewordings, up to a constant of log-probabilities.
-
-    A control: what rewordings come to without a maximum, a dummy image or a constraint.
-    """
-    return Z.mean(dim=0)
-
-
 def m3id_logits(
     Z: Float[Tensor, "2 batch vocab"], position: Int[Tensor, " batch"], decay: float = 0.02
 ) -> Float[Tensor, "batch vocab"]:
@@ -83,3 +75,13 @@ def sci_logits(
     ``TC / tau1 + VC / tau2``. ``textual`` is N, ``tau1`` and ``tau2`` are temperatures.
     """
     return tc_logits(Z, textual) / tau1 + vc_logits(Z, textual) / tau2
+
+
+def mean_logits(
+    Z: Float[Tensor, "rounds batch vocab"], textual: int, tau1: float, tau2: float
+) -> Float[Tensor, "batch vocab"]:
+    """SCI with the mean over the prompts as TC, in the place of their maximum: a control.
+
+    Without a dummy image it is their mean log-probability, up to a constant.
+    """
+    return Z[: 1 + textual].mean(dim=0) / tau1 + vc_logits(Z, textual) / tau2

@@ -31,18 +31,22 @@ class Rule:
             alone, as a contrast with a disturbed prompt needs it. "textual": the maximum over it
             and all textual rounds, which then must speak for a token: its score may never fall as
             one of their logits rises. The visual rounds never decide, so that the gate is exact.
+        tc: how the rounds that decide are joined: the "max" over them, or their "mean".
     """
 
     equation: str | None
     takes: tuple[str, ...]
     rounds: tuple[int, int] | None
     decides: str
+    tc: Literal["max", "mean"] = "max"
 
     def __post_init__(self) -> None:
         if self.equation is not None and ":" not in str(self.equation):
             raise ValueError(f"equation must be 'module:name' or None; got {self.equation!r}")
         if self.decides not in ("original", "textual"):
             raise ValueError(f"decides must be 'original' or 'textual'; got {self.decides!r}")
+        if self.tc not in ("max", "mean"):
+            raise ValueError(f"tc must be 'max' or 'mean'; got {self.tc!r}")
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ RULES = {
     "sci": Rule("sci_core.logits:sci_logits", ("N", "tau1", "tau2"), None, "textual"),
     "icd": Rule("sci_core.logits:vcd_logits", ("alpha",), (1, 0), "original"),
     "vdd": Rule("sci_core.logits:vcd_logits", ("alpha",), (0, 2), "original"),
-    "mean": Rule("sci_core.logits:mean_logits", (), None, "textual"),
+    "mean": Rule("sci_core.logits:mean_logits", ("N", "tau1", "tau2"), None, "textual", "mean"),
 }
 """The equations by name. book/new_family.md adds one, step by step."""
 

@@ -85,7 +85,8 @@ def decode(
             ]
         )
         Z0 = Z[0]
-        TC = Z[: 1 + N].amax(dim=0)  # equation 6; without rewordings it is Z0
+        said = Z[: 1 + N]
+        TC = said.mean(dim=0) if equation == "mean" else said.amax(dim=0)  # equation 6
         VC = Z0 - Z[1 + N :].mean(dim=0) if visual else torch.zeros_like(Z0)  # equation 7
 
         if equation == "base":
@@ -97,9 +98,7 @@ def decode(
         elif equation == "m3id":
             t = text_tokens + step
             score = Z0 + (math.exp(0.02 * t) - 1) * VC  # section 4.2: (1 - g) / g, g = exp(-0.02 t)
-        elif equation == "mean":
-            score = Z.mean(dim=0)
-        elif equation == "sci":
+        elif equation in ("sci", "mean"):
             score = TC / tau1 + VC / tau2  # equation 5
         else:
             raise ValueError(

@@ -94,10 +94,16 @@ def _equation(method: Method, Z: Tensor, step: int, prompt_tokens: Tensor | None
     return resolve_name(rule.equation)(Z, *(given[name] for name in rule.takes))
 
 
+def deciding_logits(method: Method, Z: RoundLogits) -> Scores:
+    """The logits, not yet divided by tau1, that decide which tokens are plausible."""
+    by_mean = RULES[method.rule].tc == "mean"
+    return Z[: 1 + method.deciding].mean(dim=0) if by_mean else tc_logits(Z, method.deciding)
+
+
 def _survivors(method: Method, Z: Tensor, step: int, forbidden: Tokens | None) -> Tokens:
     if not method.edits(step):
         return plausible(Z[0], 0.0, forbidden)
-    deciding = tc_logits(Z, method.deciding)
+    deciding = deciding_logits(method, Z)
     if method.raw_margin is not None:
         return plausible_within(deciding, method.raw_margin, forbidden)
     return plausible(deciding / method.tau1, method.beta, forbidden)

@@ -6,6 +6,7 @@ import re
 import threading
 import warnings
 from copy import copy
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -73,8 +74,11 @@ def expected(answers):
     return [[*answer.tokens, *([answer.end] if answer.stopped else [])] for answer in answers]
 
 
+BY_MEAN = replace(SCI5, name="by mean", rule="mean")
+
+
 @families
-@pytest.mark.parametrize("method", [BASE, VCD, SCI3, SCI5], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", [BASE, VCD, SCI3, SCI5, BY_MEAN], ids=lambda method: method.name)
 def test_the_same_tokens_greedy_and_sampled(family, method):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(f"{family} {method.name}"), 7)

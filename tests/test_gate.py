@@ -29,6 +29,7 @@ METHODS = (
     sci(0, 2),
     sci(2, 0),
     BASE,
+    replace(SCI5, rule="mean"),
 )
 DECISIVE = replace(SCI5, beta=0.9)
 """Leaves one token more often than the presets: random models are never sure."""

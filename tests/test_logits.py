@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from sci_core.logits import (
     m3id_logits,
+    mean_logits,
     sci_logits,
     tc_logits,
     tie_logits,
@@ -68,6 +69,24 @@ def test_repeating_a_prompt_changes_nothing(Z, data):
     assert torch.equal(
         sci_logits(repeated, textual + 1, 1.5, 0.2), sci_logits(Z, textual, 1.5, 0.2)
     )
+
+
+@given(MANY, st.data())
+def test_a_mean_over_prompts_is_no_higher_than_their_maximum_and_equal_where_they_agree(Z, data):
+    textual = data.draw(st.integers(0, len(Z) - 1))
+    by_mean, by_maximum = (make(Z, textual, 1.5, 0.2) for make in (mean_logits, sci_logits))
+    assert (by_mean <= by_maximum + 1e-9).all()
+    alike = Z.clone()
+    alike[: 1 + textual] = Z[0]
+    torch.testing.assert_close(
+        mean_logits(alike, textual, 1.5, 0.2), sci_logits(alike, textual, 1.5, 0.2)
+    )
+
+
+def test_a_prompt_asked_twice_counts_twice_in_a_mean():
+    Z = torch.tensor([[[2.0, 0.0]], [[0.0, 1.0]]])
+    assert mean_logits(Z, 1, 1.0, 0.2).argmax() == 0
+    assert mean_logits(Z[[0, 1, 1, 1]], 3, 1.0, 0.2).argmax() == 1
 
 
 @given(MANY, st.data(), st.integers(2, 4))

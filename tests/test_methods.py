@@ -194,6 +194,16 @@ def test_repeated_rounds_change_nothing(Z):
     torch.testing.assert_close(twice, once)
 
 
+def test_a_mean_over_the_prompts_decides_what_is_plausible_where_it_is_scored():
+    """The toy vector with TC by mean: [1.5, 2, 0] / 1.5, so that the cutoff is 0.1294."""
+    method = dataclasses.replace(SCI3, name="by mean", rule="mean")
+    final = scores(method, TOY, step=0)
+    torch.testing.assert_close(final, torch.tensor([[1.0, 1 + 1 / 3 + 5, -torch.inf]]))
+    assert survivors(method, TOY[:2], step=0).tolist() == [[True, True, False]]
+    narrow = dataclasses.replace(method, beta=0.8)
+    assert survivors(narrow, TOY[:2], step=0).tolist() == [[False, True, False]]
+
+
 @pytest.mark.parametrize(
     ("preset", "beta", "gap", "ratio"),
     [

@@ -178,6 +178,7 @@ def test_a_row_whose_equation_is_not_there_is_not_decoded_as_another(where, erro
         ("decides", "textually"),
         ("decides", "visual"),
         ("decides", ""),
+        ("tc", "median"),
     ],
 )
 def test_a_row_that_is_none_is_refused(field, value):

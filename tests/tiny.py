@@ -23,9 +23,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from sci_core.engine.decoding import Answer
 from sci_core.families.models import VisionLanguageModel, load_model
 from sci_core.families.settings import GenerationSettings
-from sci_core.logits import tc_logits
 from sci_core.methods import Method
-from sci_core.scoring import scores
+from sci_core.scoring import deciding_logits, scores
 from tests.tiny_kinds import KINDS, PADS
 
 FAMILIES = ("qwen2_vl", "llava_next")
@@ -147,7 +146,7 @@ def deciding_gap(model: VisionLanguageModel, method: Method, prompt: str, answer
             continue
         if method.log_probs:
             Z = Z.log_softmax(dim=-1)
-        tc = tc_logits(Z, method.deciding)[0]
+        tc = deciding_logits(method, Z)[0]
         margin = method.raw_margin
         if margin is None:
             tc, margin = tc / method.tau1, -math.log(method.beta)

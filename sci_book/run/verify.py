@@ -27,9 +27,8 @@ from sci_book.run.trajectories import rules_of
 from sci_core.engine.engine import start
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.settings import adjusted, forbidden
-from sci_core.logits import tc_logits
 from sci_core.methods import Method
-from sci_core.scoring import scores
+from sci_core.scoring import deciding_logits, scores
 
 NEAR_TIE = 1e-3
 
@@ -204,7 +203,7 @@ def deciding_gap(
 
 def _distance_to_cutoff(method: Method, Z: torch.Tensor) -> torch.Tensor:
     Z = Z.log_softmax(dim=-1) if method.log_probs else Z
-    deciding = tc_logits(Z, method.deciding)
+    deciding = deciding_logits(method, Z)
     return (deciding - (deciding.amax(dim=-1, keepdim=True) - method.margin)).abs()
 
 

@@ -54,7 +54,7 @@ def test_without_a_constraint_nothing_is_proven():
 
 
 def test_a_run_decodes_an_equation_that_was_added_as_its_replay_does(model, world, tmp_path):
-    added = of_rounds(SCI5.rounds)
+    added = [*of_rounds(SCI5.rounds), dataclasses.replace(SCI5, name="by mean", rule="mean")]
     records = runner.evaluate(model, world, [BASE, SCI5, *added], tmp_path, **SETTINGS)
     replay, surely = Replay(records), 0
     for method in added:

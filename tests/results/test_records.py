@@ -61,6 +61,7 @@ VARIANTS = [
     dataclasses.replace(SCI5, beta=0.0), dataclasses.replace(SCI7, log_probs=True),
     dataclasses.replace(SCI5, raw_margin=1.0), dataclasses.replace(SCI5, tau1=0.2, tau2=5.0),
     dataclasses.replace(VCD, log_probs=True, beta=0.0),
+    dataclasses.replace(SCI5, name="by mean", rule="mean"),
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ const SciEngine = (() => {
   /* The score of a token, by the name of the equation's function in `sci_core/logits.py`.
 
      `at`: the token's original logit, its tc (divided by tau1) and vc; its mean logit in all rounds
-     but the original (`dummy`), and in all (`mean`); `clock` gives the t of its place. */
+     but the original (`dummy`); `clock` gives the t of its place. */
   const EQUATIONS = {
     tie_logits: (at) => at.vc,
     vcd_logits: (at, { alpha }) =>
@@ -25,7 +25,7 @@ const SciEngine = (() => {
     m3id_logits: (at, method, { decay }) =>
       at.original + f32(f32(Math.expm1(f32(f32(decay) * at.clock(at.place)))) * at.vc),
     sci_logits: (at, { tau2 }) => at.tc + f32(at.vc / f32(tau2)),
-    mean_logits: (at) => at.mean,
+    mean_logits: (at, { tau2 }) => at.tc + f32(at.vc / f32(tau2)),
   };
   const SUBSETS = {
     "B": (set) => set & 2,
@@ -99,21 +99,21 @@ const SciEngine = (() => {
     const place = (name) => columns[model.rounds.indexOf(name)];
     const textual = method.textual.map(place), visual = method.visual.map(place);
     const [original] = columns, size = original.length, tau1 = f32(method.tau1);
-    const tc = highest(original, textual, tau1), vc = new Float32Array(size);
+    const vc = new Float32Array(size), tc = rule.tc === "mean"
+      ? mean([original, ...textual], size).map((z) => z / tau1) : highest(original, textual, tau1);
     const deciding = rule.decides === "textual" ? tc : highest(original, [], tau1);
     const dummies = mean(visual, size);
     if (visual.length) for (let at = 0; at < size; at++) vc[at] = original[at] - dummies[at];
     if (!equation) return { tc, vc, deciding, score: original };
     const score = new Float32Array(size);
-    const others = mean([...textual, ...visual], size), all = mean([original, ...textual], size);
-    const token = { place: 0, original: 0, tc: 0, vc: 0, dummy: 0, mean: 0, clock };
+    const others = mean([...textual, ...visual], size);
+    const token = { place: 0, original: 0, tc: 0, vc: 0, dummy: 0, clock };
     for (let at = 0; at < size; at++) {
       token.place = at;
       token.original = original[at];
       token.tc = tc[at];
       token.vc = vc[at];
       token.dummy = others[at];
-      token.mean = all[at];
       score[at] = equation(token, method, rule.given);
     }
     return { tc, vc, deciding, score };
