@@ -19,9 +19,8 @@ from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_core.counterfactuals import is_visual
-from sci_core.logits import tc_logits
 from sci_core.methods import Method
-from sci_core.scoring import scores
+from sci_core.scoring import deciding_logits, scores
 
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
 LOOSE = 6.0
@@ -259,7 +258,7 @@ def _stands(
     """
 
     margin = method.margin if method.edits(given["step"]) else np.inf
-    tc, place = tc_logits(Z, method.deciding), torch.from_numpy(winner)[:, None]
+    tc, place = deciding_logits(method, Z), torch.from_numpy(winner)[:, None]
     free = replace(method, beta=0.0, raw_margin=None)
     final, moved = scores(free, Z, **given), torch.zeros_like(Z[0])
     for number in range(len(Z)):  # no equation falls by more, or rises, than its rounds one by one

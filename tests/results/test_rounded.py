@@ -26,6 +26,10 @@ def step(request, monkeypatch):
 def asked():
     methods = [*METHODS.values(), *equations.methods(), dataclasses.replace(SCI5, beta=0.0)]
     methods += [
+        dataclasses.replace(SCI5, rule="mean", beta=0.95, visual=visual)
+        for visual in ((), SCI5.visual)
+    ]
+    methods += [
         dataclasses.replace(SCI5, log_probs=True, raw_margin=margin) for margin in (0.0, 1.5)
     ]
     return [each for each in methods if {*each.rounds} <= {*ROUNDS}]
