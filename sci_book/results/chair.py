@@ -23,25 +23,29 @@ class Chair(NamedTuple):
     instances   CHAIR_i: of all mentions of objects, those of objects that are not there
     sentences   CHAIR_s: of all descriptions, those with such a mention
     recall      of all objects that are there, those named
+    repetition  of all mentions of objects, those of objects that were named before
+    words       of a description, on average
     rows        how many descriptions
     """
 
     instances: float
     sentences: float
     recall: float
+    repetition: float
+    words: float
     rows: int
 
     def __str__(self) -> str:
         return (
             f"CHAIR_i {self.instances:.2f}%, CHAIR_s {self.sentences:.2f}%, recall "
-            f"{self.recall:.2f}% of {self.rows:,} descriptions"
+            f"{self.recall:.2f}%, {self.repetition:.2f}% of mentions repeated, {self.words:.1f} "
+            f"words each, of {self.rows:,} descriptions"
         )
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers; None where there is none."""
-        figures = {"chair_i": self.instances, "chair_s": self.sentences, "recall": self.recall}
-        found = {name: value if np.isfinite(value) else None for name, value in figures.items()}
-        return {**found, "rows": self.rows}
+        figures = zip(("chair_i", "chair_s", *self._fields[2:]), self, strict=True)
+        return {name: value if np.isfinite(value) else None for name, value in figures}
 
 
 def objects_in(records: Records) -> Objects:
@@ -115,5 +119,7 @@ def chair(records: Records, policy: str) -> Chair:
         percent(sums["invented"], sums["named"]),
         percent((found["invented"] > 0).sum(), len(found)),
         percent(sums["found"], sums["objects"]),
+        percent(sums["repeated"], sums["named"]),
+        float(found["words"].mean()),
         len(found),
     )

@@ -43,7 +43,7 @@ def test_a_table_made_by_hand():
     records = described([line[:2] for line in BY_HAND])
     found = chair.counts(records, "base")[["named", "invented", "objects", "found", "repeated"]]
     assert [tuple(line) for line in found.to_numpy()] == [line[2] for line in BY_HAND]
-    assert chair.chair(records, "base") == (40.0, 40.0, 62.5, 5)
+    assert chair.chair(records, "base") == (40.0, 40.0, 62.5, 20.0, 5.0, 5)
     assert chair.mentions(records, "base")[3] == [
         ("bird", False),
         ("bird", False),
@@ -56,17 +56,16 @@ def test_a_list_of_objects_says_what_else_they_are_called_and_a_truth_may_be_a_d
     words = {"dog": ["puppy"], "car": [], "person": ["man"]}
     pairs = [("A puppy beside a man.", "Dogs and men in cars")]
     assert chair.chair(described(pairs, objects=words), "base") == (
-        pytest.approx(100 / 3),
-        100.0,
-        100.0,
-        1,
-    )
+        pytest.approx(100 / 3), 100.0, 100.0, 0.0, 5.0, 1,
+    )  # fmt: skip
 
 
 def test_descriptions_that_name_nothing_have_no_instances():
     found = chair.chair(described([("dog", "It is dark.")]), "base")
-    assert np.isnan(found.instances) and found[1:] == (0.0, 0.0, 1)
-    assert found.as_json() == {"chair_i": None, "chair_s": 0.0, "recall": 0.0, "rows": 1}
+    assert np.isnan([found.instances, found.repetition]).all()
+    assert found.as_json() == {
+        "chair_i": None, "chair_s": 0.0, "recall": 0.0, "repetition": None, "words": 3.0, "rows": 1,
+    }  # fmt: skip
 
 
 def test_a_summary_tells_descriptions_apart_from_answers():
@@ -76,8 +75,9 @@ def test_a_summary_tells_descriptions_apart_from_answers():
     )
     summary = summarise_run(records, ["base"])
     (score,) = summary.scores
-    assert (score.right, score.rows) == (1, 1) and score.described == (50.0, 50.0, 50.0, 2)
-    assert "100.00% right of 1; CHAIR_i 50.00%" in str(score)
+    assert (score.right, score.rows) == (1, 1)
+    assert score.described == (50.0, 50.0, 50.0, 0.0, 1.5, 2)
+    assert "100.00% right of 1; CHAIR_i 50.00%" in str(score) and "1.5 words each" in str(score)
     assert summary.as_json()["methods"]["base"]["description"]["chair_s"] == 50.0
     only = summarise_run(described([("dog", "A cat.")]), ["base"]).scores[0]
     assert "right" not in str(only) and "of 1 descriptions" in str(only)
@@ -169,6 +169,9 @@ def test_photographs_of_coco_described_by_people(real):
     assert figures.instances == pytest.approx(100 * sum(invented) / sum(map(len, said)))
     assert figures.sentences == pytest.approx(100 * np.mean([count > 0 for count in invented]))
     assert 5 < figures.instances < 10  # people name what no annotator framed
+    again = sum(len(named) - len(set(named)) for named in said)
+    assert figures.repetition == pytest.approx(100 * again / sum(map(len, said)))
+    assert figures.words == pytest.approx(np.mean([len(text.split()) for _, text in pairs]))
 
 
 def test_amber_describes_by_lists(real):
@@ -179,5 +182,5 @@ def test_amber_describes_by_lists(real):
         for each in lists
     ]
     figures = chair.chair(described(pairs), "base")
-    assert figures.rows == 1004 and figures.recall == 100.0
+    assert figures.rows == 1004 and figures.recall == 100.0 and figures.repetition < 1
     assert figures.sentences > 60  # what the annotators expect to be invented is no truth's
