@@ -23,6 +23,7 @@ PAIR = ("pocket-qwen2vl", "pocket-llavanext")
 SISTER = "pocket-qwen2vl-small"
 EDITED = "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
 ALONE = "--answers-alone"
+DESCRIBERS = "base,VCD,M3ID,SCI3,SCI5,ICD,VDD,SCI3 first token,SCI5 first token"
 
 Commands = list[list[str]]
 
@@ -39,6 +40,12 @@ def probed(checkpoint: str, file: Path, more: str = "") -> Commands:
     run = RUNS / file.relative_to(RECORDS).with_suffix("")
     asked = ["probe", "edge", "--model", checkpoint, "--out", str(run), *more.split()]
     return [asked, ["freeze", str(run / "records.parquet"), str(file)]]
+
+
+def described(checkpoint: str, file: Path) -> Commands:
+    """The commands that make a file of descriptions, of a dozen tokens each."""
+    more = f"--methods '{DESCRIBERS}' --record answers --max-new-tokens 48"
+    return evaluated(checkpoint, "pocket_descriptions", file, more)
 
 
 def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
@@ -69,12 +76,19 @@ def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
         yield variant, evaluated(checkpoint, "pocket", variant, more, ALONE)
     cheaper = RECORDS / "extended" / f"{name}-cheaper.parquet"
     yield cheaper, evaluated(checkpoint, "pocket", cheaper, "--methods cheaper --record answers")
+    descriptions = RECORDS / "descriptions" / file
+    yield descriptions, described(checkpoint, descriptions)
 
 
 def of_seed(name: str, checkpoint: str, seed: int) -> Iterator[tuple[Path, Commands]]:
-    """The one file of a further training seed."""
-    out = RECORDS / f"seed{seed}" / f"{name}.parquet"
-    yield out, evaluated(checkpoint, "pocket", out, freeze=ALONE)
+    """The files of a further training seed."""
+    folder, file = f"seed{seed}", f"{name}.parquet"
+    yield (
+        RECORDS / folder / file,
+        evaluated(checkpoint, "pocket", RECORDS / folder / file, freeze=ALONE),
+    )
+    descriptions = RECORDS / "descriptions" / folder / file
+    yield descriptions, described(checkpoint, descriptions)
 
 
 def main() -> None:

@@ -5,12 +5,16 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from sci_book.data.datasets import load_dataset
 from sci_book.files import read_yaml
 from sci_book.papers.sci import described
 from sci_book.papers.shared import chapters, frame, gate
-from sci_book.resources import PAPER
-from sci_book.results.records import Records, build_table, write_records
+from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS, PAPER
+from sci_book.results.records import Records, build_table, read_records, write_records
 from sci_book.results.stamps import NotRecorded
+from sci_book.run.provenance import as_recorded
+from sci_book.run.verify import verify_subset
+from sci_core.families.models import load_model
 from sci_core.methods import ICD, M3ID, SCI3, SCI5, VCD, VDD
 from tests.papers.shared.made_up import records_of
 from tests.rows import answers, sample
@@ -162,8 +166,26 @@ def test_what_is_not_there_is_named(model):
         next(described.shares([model], "cider", methods=["base"]))
 
 
+FROZEN = sorted((FROZEN_RECORDS / "descriptions").glob("*.parquet"))
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return chapters.subjects([file.stem for file in FROZEN], FROZEN_RECORDS / "descriptions")
+
+
+@pytest.mark.filterwarnings("ignore:.*the rule `prefix`")
+@pytest.mark.parametrize("file", FROZEN, ids=lambda file: file.stem)
+def test_some_frozen_descriptions_are_said_again(file):
+    frozen, dataset = read_records(file), load_dataset("pocket_descriptions")
+    assert len(frozen.table) == len(dataset) and frozen.ok.all()
+    again = load_model(CHECKPOINTS / file.stem, **as_recorded(frozen.stamp))
+    found = verify_subset(again, frozen, dataset, share=40)
+    assert found.rows > 10 and found.passed, found.summary()
+
+
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim["id"])
-def test_every_claim_has_its_lines(claim, model):
+def test_every_claim_has_its_lines(claim, model, shipped):
     arguments = {
         key: claim[key]
         for key in ("methods", "against", "position", "than", "part")
@@ -173,6 +195,7 @@ def test_every_claim_has_its_lines(claim, model):
         "id", "section", "means", "measure", "claim", "margin", "rests_on", *arguments,
     }  # fmt: skip
     assert set(claim.get("rests_on", ())) <= {*gate.OF_SCI, "describes"}
-    lines = frame.measured(described.MEASURES[claim["measure"]]([model], **arguments))
-    assert len(lines) == len(claim["methods"]) * len(claim.get("against", [1]))
+    models = [model, *shipped]
+    lines = frame.measured(described.MEASURES[claim["measure"]](models, **arguments))
+    assert len(lines) == len(models) * len(claim["methods"]) * len(claim.get("against", [1]))
     assert np.isfinite(lines["estimate"]).all() and (lines["n"] > 0).all()
