@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import inflect
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from sci_book.data.objects import NOTHING, Objects, read_objects
-from sci_book.resources import MANIFESTS
+from sci_book.resources import MANIFESTS, ROOT
 from sci_book.results import chair
 from sci_book.results.records import Records, build_table
 from sci_book.results.summary import summarise_run
@@ -172,6 +173,27 @@ def test_photographs_of_coco_described_by_people(real):
     again = sum(len(named) - len(set(named)) for named in said)
     assert figures.repetition == pytest.approx(100 * again / sum(map(len, said)))
     assert figures.words == pytest.approx(np.mean([len(text.split()) for _, text in pairs]))
+
+
+def test_the_guides_lines_make_a_set_of_coco_that_evaluate_describes(
+    real, checkpoint, tmp_path, monkeypatch, capsys
+):
+    page = (ROOT / "book" / "your_own_data.md").read_text(encoding="utf-8")
+    (lines,) = (
+        code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "coco" in code
+    )
+    shutil.copy(real / "coco_mini" / "instances_val.json", tmp_path / "instances_val2014.json")
+    monkeypatch.chdir(tmp_path)
+    exec(lines, {})
+    data = formats.write_own(
+        tmp_path / "coco.yaml", "coco.jsonl", pictures="files",
+        picture_folder=str(real / "coco_mini" / "images"), question_type="description",
+        columns={"question": "question", "answer": "objects", "image": "image"}, objects="coco",
+    )  # fmt: skip
+    asked = ("--data", data, "--methods", "base", "--max-new-tokens", 4, "--limit", 3, "--json")
+    assert sci("evaluate", "--model", checkpoint, *asked, "--out", tmp_path / "run") == 0
+    found = json.loads(capsys.readouterr().out)["methods"]["base"]["description"]
+    assert found["rows"] == 3 and found["recall"] == 0 and found["words"] > 0
 
 
 def test_amber_describes_by_lists(real):
