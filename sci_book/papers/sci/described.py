@@ -75,27 +75,29 @@ def shares(
         part: of the paper's split of rows.
 
     Raises:
-        ValueError: no such quantity, or it is not known by position.
+        ValueError: no such quantity or position, or a quantity that is not known by position.
         NotRecorded: the model's records hold no answers of a method.
     """
-    if quantity not in _PARTS or (position and quantity not in _BY_POSITION):
-        raise ValueError(
-            f"There is no {quantity!r}{' by position' if position else ''}; expected one of "
-            f"{', '.join(_BY_POSITION if position else _PARTS)}."
-        )
     places = [position] if than is None else [position, than]
+    if quantity not in _PARTS or (places != [None] and quantity not in _BY_POSITION):
+        raise ValueError(
+            f"There is no {quantity!r}{'' if places == [None] else ' by position'}; expected one "
+            f"of {', '.join(_PARTS if places == [None] else _BY_POSITION)}."
+        )
+    if not {*places} <= {None, *POSITIONS}:
+        raise ValueError(f"Positions are {', '.join(map(str, POSITIONS))}; got {places}.")
     for model, name, other in product(map(describing, models), methods, against or [None]):
         if model is None:
             continue
         names = [name] if other is None else [name, other]
         cells = [(one, column) for place, one in product(places, names)
                  for column in _columns(quantity, place)]  # fmt: skip
-        level = len(cells) == 2
+        reach = len(cells) // 4  # 0 of a share, 1 of a difference, 2 of one of differences
         yield frame.line(
             model,
             partial(_values, cells=cells),
             partial(_rows, part=part),
-            None if quantity == "length" else (0.0 if level else -1.0, 1.0),
+            None if quantity == "length" else (-float(reach), max(float(reach), 1.0)),
             statistic=apart,
             quantity=quantity,
             method=name,

@@ -164,6 +164,8 @@ def test_what_is_not_there_is_named(model):
         figure(model, "recall", methods=["base"], position=2)
     with pytest.raises(ValueError, match="There is no 'cider'; expected one of chair_i, chair_s"):
         next(described.shares([model], "cider", methods=["base"]))
+    with pytest.raises(ValueError, match=r"Positions are 1, 2, 3; got \[4, 1\]"):
+        figure(model, "chair_i", methods=["base"], position=4, than=1)
 
 
 FROZEN = sorted((FROZEN_RECORDS / "descriptions").glob("*.parquet"))
