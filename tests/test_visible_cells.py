@@ -12,6 +12,8 @@ from sci_book.resources import NOTEBOOKS
 
 # Pages whose tables are lists and quotations, not measures: of files, of papers, of other pages.
 LISTS = {"audit_companions", "matrix", "results"}
+# Pages that are a table: of printed numbers, of every claim.
+BOARDS = {"audit_companions", "audit_paper_numbers", "verdicts"}
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -44,6 +46,14 @@ def test_the_answer_stands_before_the_first_cell_in_sight(page):
     assert WAITING not in answers, f"{page} promises an answer that no cell writes"
     written = sentences(cells, "remove-output")
     assert sentences(before, VOLATILE_TAG) == written, f"{page}: not the answer that was computed"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in BOARDS])
+def test_a_picture_stands_before_the_first_table(page):
+    cells, _ = code_of(page)
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = [output.get("data", {}).get("text/html", "") for output in outputs]
+    assert "<figure" in next(html for html in shown if "<figure" in html or "<table" in html)
 
 
 def cells_in_sight(page):
