@@ -35,6 +35,7 @@ from sci_book import build_prompt, load_dataset, read_records
 from sci_book.data.answers.rules import letter
 from sci_book.data.catalogue import model_name
 from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.svg import INK, ON_PALE
 from sci_book.results.drbench import split, subsets
 from sci_book.run.provenance import as_recorded, revision
@@ -52,6 +53,9 @@ model_records = read_records(recorded)
 loaded = load_model(stamp.located(model), **as_recorded(model_records.stamp))
 noise = model_records.stamp.get("noise", "clamp")  # that of the recorded rounds
 dataset = load_dataset(data)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # ## Three questions
@@ -141,7 +145,7 @@ for (kind, row), answer in zip(questions.items(), answers, strict=True):
 both = zip(answers, slow_answers, strict=True)
 engines_agree = [fast.tokens == slow.tokens for fast, slow in both]
 
-# %%
+# %% tags=["remove-output"]
 said = {kind: {"the base": base.text, rule.name: answer.text}
         for kind, base, answer in zip(questions, base_answers, answers, strict=True)}  # fmt: skip
 
@@ -174,7 +178,7 @@ verdicts = [
     )
 ]
 lines = [*verdicts, *(outcome(kind, row) for kind, row in questions.items()), *notes]
-Markdown("\n".join(f"- {line}" for line in lines))
+at_head.write("\n".join(f"- {line}" for line in lines))
 
 # %% [markdown]
 # Of an answer the letter alone is scored. A model may write the option's words after it or not, and

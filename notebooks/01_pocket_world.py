@@ -30,7 +30,8 @@ import pandas as pd
 from IPython.display import display
 
 from sci_book import load_dataset, model_entry, read_records, share, verdict
-from sci_book.papers.shared import figures, parameters, stamp, tables
+from sci_book.papers.shared import chapters, figures, parameters, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.pocket.draw import draw
 from sci_book.pocket.twins import is_usual
 from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
@@ -40,6 +41,9 @@ began = stamp.begin()
 
 # %% tags=["hide-input"]
 pocket_models = parameters.names(pocket_models, "pocket_models")
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %%
 files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
@@ -62,20 +66,21 @@ for name, record in records.items():
     gap = apart(*((right[mask], group[mask]) for mask in sides))
     drops[name] = gap._replace(n=int(record.ok.sum()))
 
-# %%
-lines = {}
-for name in pocket_models:
-    families = [key for key in known if key[1:] == (labels[name], "usual")]
+# %% tags=["remove-output"]
+lines, answers = {}, []
+for name, label in labels.items():
+    families = [key for key in known if key[1:] == (label, "usual")]
     weakest = min(families, key=lambda key: known[key].low)
-    knows = f"{labels[name]}: at least 90 % in the weakest family, {weakest[0]}"
+    knows = f"{label}: at least 90 % in the weakest family, {weakest[0]}"
     lines[knows] = (known[weakest], 0.9)
-    lines[f"{labels[name]}: usual better than unusual"] = (drops[name], 0.0)
-heads = ["%, or points", "n", "verdict"]
-cells = {line: [tables.shown(interval), str(interval.n), verdict(interval, margin=margin)]
-         for line, (interval, margin) in lines.items()}  # fmt: skip
-frame = pd.DataFrame.from_dict(cells, orient="index", columns=heads, dtype=object)
-caption = f"The claim, for each pocket model, with {tables.INTERVAL}s"
-tables.Table("verdict", frame, caption)
+    lines[f"{label}: usual better than unusual"] = (drops[name], 0.0)
+    answers.append(
+        f"- **{label}**: where the answer is the usual one, {tables.shown(known[weakest])} % right "
+        f"in the weakest family, {weakest[0]}; where it is not, {tables.shown(drops[name])} points "
+        "less over all families."
+    )
+verdicts = [verdict(interval, margin=margin) for interval, margin in lines.values()]
+at_head.write("\n".join([f"**Verdict: {chapters.overall(verdicts)}.**\n", *answers]))
 
 # %%
 accuracies = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack(
@@ -113,6 +118,14 @@ figures.show(
     alt="A panel a model, a line a family of questions: a dot for the share right where the "
     "answer is the usual one, a square where it is not; the axis runs from 0 to 100 %.",
 )
+
+# %%
+cells = [[tables.shown(interval), str(interval.n), word]
+         for (interval, _), word in zip(lines.values(), verdicts, strict=True)]  # fmt: skip
+heads = ["%, or points", "n", "verdict"]
+frame = pd.DataFrame(cells, list(lines), heads, dtype=object)
+caption = f"The claim, for each pocket model, with {tables.INTERVAL}s"
+tables.Table("verdict", frame, caption)
 
 # %% [markdown]
 # ## What a scene is

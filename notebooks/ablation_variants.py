@@ -27,12 +27,12 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
 from matplotlib.patches import Patch, Rectangle
 
 from sci_book.data.answers.rules import raw_prefix
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared import extended as beside
+from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.results.drbench import split, subsets
@@ -44,6 +44,9 @@ began = stamp.begin()
 
 # %% tags=["hide-input"]
 subjects = chapters.subjects(models, records)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # ## Variants
@@ -57,7 +60,7 @@ subjects = chapters.subjects(models, records)
 # | log-probabilities | are rounds normalised before TC takes its maximum? | raw logits |
 # | M3ID, own clock | does M3ID count generated tokens, or the prompt's too? | prompt |
 # | TIE, β = 0.5; VCD, β = 0.2, 0.1 | which constraint do the baselines have? | 0.3 |
-# | all, β = 0.8; SCI, β = 0.8 | the β of the original data sets, for all or for SCI alone | 0.3 |
+# | all, or SCI, with the β above | the β of the original data sets, for all or SCI alone | 0.3 |
 # | SCI, margin of SCI5 | does the constraint loosen with the rounds? | it does |
 # | first token alone | is every step combined, or the first and the rest decoded plainly? | every |
 # | noise cut; noise on tensor | what becomes of noise beyond a picture’s range? | it wraps |
@@ -65,7 +68,7 @@ subjects = chapters.subjects(models, records)
 # With other parameters, default and variant change places in the first two lines. Where the noise
 # is another, the subsets are built anew from its answers; *old subsets* keeps the default's. The
 # upper part of the list is computed from the ordinary records. The last choices need decoding of
-# their own and were run on a fifth of the question groups, so that they are compared with the
+# their own and were run on a part of the question groups, so that they are compared with the
 # default *on those rows*.
 
 # %%
@@ -251,7 +254,7 @@ word = chapters.unchanged(
 )
 
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "remove-output"]
 def side(word, readings):
     more = f" and {len(readings) - 1} more" if readings[1:] else ""
     return f"{word} under *{readings[0]}*{more}"
@@ -280,7 +283,7 @@ def answer(model):
     return f"- **{model.shown}.** {text}"
 
 
-Markdown(f"**Verdict: {word}.**\n\n" + "\n".join(map(answer, subjects)))
+at_head.write(f"**Verdict: {word}.**\n\n" + "\n".join(map(answer, subjects)))
 
 # %%
 COLOURS = dict(zip(tables.VERDICTS, ("#9ecae1", "#f4a582", "#e5e7eb", "white"), strict=True))
@@ -450,7 +453,7 @@ tables.plain(pd.DataFrame(certain), name="replayed", caption="Replayed answers, 
 # - Pocket answers are short: most are settled by their first token, which the published code edits
 #   too. For answers of many words, first token or every step will matter more than here. For
 #   LLaVA-NeXT the published code edits the second token; that is not built.
-# - β = 0.8 is the paper's choice for the original data sets, not for DRBench. It stands here
+# - β = 0.8 is the paper's choice for the original data sets, not for DRBench. It is a variant here
 #   because the published configurations raise it for SCI alone.
 # - Raw comparison drops a biased multiple-choice row unless its letter is followed by a delimiter.
 # - The decoding of the paper's Qwen2-VL (top-k sampling, in effect greedy) is greedy here.
@@ -459,7 +462,7 @@ tables.plain(pd.DataFrame(certain), name="replayed", caption="Replayed answers, 
 #
 # - `beta=0.5`: the two variants with a tighter constraint, half way to that of the default.
 # - `quantifier=all`: default and first variant change places.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

@@ -10,7 +10,7 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 # %% tags=["hide-input"]
 from dataclasses import replace
 
-from IPython.display import HTML, Markdown, display
+from IPython.display import HTML, display
 
 from sci_book.audit import engine, pages
 from sci_book.audit.findings import INCONSISTENT, verdict_of
@@ -18,10 +18,14 @@ from sci_book.papers.sci import audit_counts, audit_regions
 from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.chapters.standard_sets import DATASETS
 from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.resources import AUDITS
 
 began = stamp.begin()
 printed = audit_counts.read()
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # A percentage of right answers is a count over the number of rows. With two decimals and fewer than
@@ -64,8 +68,8 @@ HTML(
 audit = engine.audit("sci", own(tolerance))
 found = audit.sections
 
-# %% tags=["hide-input"]
-Markdown(
+# %% tags=["hide-input", "remove-output"]
+at_head.write(
     f"**Verdict: {verdict_of(found['accuracies as counts'].values())}.** "
     f"{pages.summary(audit)}"
     f"\n\n{audit_counts.summary_of(printed, tolerance)}"

@@ -485,7 +485,7 @@ tables.Table("grid", facts, "The grid of temperatures and β on BS")
 #   change, and BS gains less.
 # - `tau2=2`, the weight of VC a tenth as large: the picture at the top shows what Table 8's other
 #   pairs gain or lose against it.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

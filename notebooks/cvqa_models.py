@@ -363,7 +363,8 @@ for table in ledger.tables(of_programs) if named else ():
 # - `pairs.fall(model, rows, "SCI5", …)` in `falls_of`: how far SCI5 falls, in every table of the
 #   section.
 # - `writer=` and `url=`: a text model writes the programs, and the claim of Table 6 is judged.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 #
 # All that the figures and tables rest on is in one file, with the paper's Tables 3 to 7:
 

@@ -197,8 +197,7 @@ table_of(blind, name="baselines", caption="Without a model: counterfactual quest
 # **Figure 2: from a question to a counterfactual one.** The paper lets ChatGPT flip the answer,
 # find a presupposition that makes it so, write the new question, and polish it. The chain is kept
 # behind an interface that any text model can stand behind; without one it works by rule. Every item
-# is checked by rule before it enters. Here the first 200 originals of each of two types of the twin
-# went through it.
+# is checked by rule before it enters. Here originals of two types of the twin went through it.
 
 # %%
 chain = {}
@@ -220,11 +219,11 @@ table_of(chain, name="prose-annotation", caption="The annotation chain, by rule"
 #
 # C-VQA-Synthetic has flowers in polygons and dots in circles, with four options a question. "Almost
 # no models show normal performance", and "the distribution of the options answered by these models
-# is highly biased". The puzzles here are drawn by this project to the same six templates, fifty of
-# each. The first claim is that each model is right between 20 and 30 % of the time, on either
-# question: at the level of chance, which is 25 %. All 300 puzzles give an interval of nearly ten
-# points, so that claim can fail on them or stay undecided; it cannot be shown to hold. “Highly
-# biased” is taken for one letter with more than 40 % of the answers to original puzzles.
+# is highly biased". The puzzles here are drawn by this project to the same six templates. The first
+# claim is that each model is right between 20 and 30 % of the time, on either question: at the
+# level of chance, which is 25 %. An interval of so few puzzles is nearly as wide, so that claim can
+# fail on them or stay undecided; it can hardly be shown to hold. “Highly biased” is taken for one
+# letter with more than 40 % of the answers to original puzzles.
 
 
 # %%
@@ -365,7 +364,8 @@ table_of(asked, name="prose-puzzles", caption=caption).fold()
 # - `item.counterfactual_answer` to `item.original_answer` in the first cell: whether the originals
 #   of the indirect group have small answers already.
 # - `"base"` to `"SCI5"` where letters are counted: which letters SCI5 answers.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 
 # %%

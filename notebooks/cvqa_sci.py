@@ -252,7 +252,8 @@ Markdown(
 #   paper's wording too, which a pocket model takes for another kind of question.
 # - `["VCD"]` in `CONTRASTS` to `["TIE"]`: what SCI adds to the change of the picture alone.
 # - `POLICIES`: any method of the records, such as `"SCI7"`, by group.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 
 # %%

@@ -502,7 +502,8 @@ for table in ledger.tables(findings):
 # - `judge` and `url`: any local or OpenAI-compatible text model sorts the failures too, in a column
 #   of Table 5 and beside the tree. None is named here, and none is called.
 # - `THRESHOLDS` of the gate: at 0.99 hardly a caption passes; is there one to trust for both kinds?
-# - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% tags=["hide-input"]
 further = rules_table(recorded.models, "rules"), calibration_table(recorded.models)

@@ -204,7 +204,8 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # ## If you change …
 #
 # - `method=VCD`: contrastive decoding, which has one visual round, changes less in captions.
-# - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% tags=["hide-input"]
 tables.download("edge_sci", [*map(effect_table, METHODS), ece_table])

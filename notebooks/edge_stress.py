@@ -527,7 +527,8 @@ for table in ledger.tables(findings):
 # - `reading=words`: an echo of the answer no longer passes, and an article counts for nothing.
 # - `models=[pocket-llavanext, pocket-qwen2vl]`: the first model is the large one of the pair, and
 #   the second stands in for its smaller sister.
-# - `models=[mine]` and `records=runs`: a model of yours, with records of `sci probe edge`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% tags=["hide-input"]
 of = {"name": "severities", "caption": "Questions right, %", "show": ("here", "n"), "decimals": 1}

@@ -42,7 +42,7 @@ figures.show(
 #
 # Sort it by a click on a head, filter it, and open a cell for the rows behind it. Further training
 # seeds have lines of their own on the probes of the paper itself. Intervals are read one by one: if
-# no method changed anything, about five in a hundred would still exclude zero.
+# no method changed anything, some would still exclude zero by chance.
 
 # %% tags=["hide-input"]
 HTML(matrix.as_html(cells))

@@ -260,7 +260,7 @@ for table in ledger.tables(of_tasks):
 # The paper ranks four models by MetaRA and by the relations of MetaVQA, finds the same order and
 # concludes that MetaRA is right. MetaVQA needs no ground truth: the number of things in a picture
 # must be the sum over its two halves, what is in a picture must be in a half, and a thing keeps its
-# colour in a crop. Two models give no ranking. So the seven methods, from the base to SCI7, stand
+# colour in a crop. Two models give no ranking. So the methods, from the base to SCI7, stand
 # for models: they answer the same questions, each in its own way.
 
 # %%
@@ -299,7 +299,7 @@ if ranked:
 
 # %% [markdown]
 # The interval draws originals again, for all methods and both rates at once, and ranks anew each
-# time: a rank moves by jumps, so the interval is Student's with the variance of 10,000 draws. The
+# time: a rank moves by jumps, so the interval is Student's with the variance of the draws. The
 # p-value takes the ranks as given, and is asymptotic where methods tie.
 
 # %%
@@ -419,8 +419,8 @@ tables.download(
 #   the answer.
 # - `rate=absolute`: cases of originals that were wrong to begin with count too, which accuracy has
 #   seen; the gap between the tasks can turn.
-# - `models=[mine]` and `records=runs`: a model of yours, asked by `sci evaluate --data
-#   pocket_metara`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% [markdown]
 # ## Stamp

@@ -406,8 +406,8 @@ tables.download(
 # - `rate=absolute`: cases of originals that were wrong to begin with count too; `consistency` asks
 #   for the answer to the original, right or wrong.
 # - `originals=72`: the promises are looked at in the cases of every original.
-# - `models=[mine]` and `records=runs`: a model of yours, asked by `sci evaluate --data
-#   pocket_metara`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% [markdown]
 # ## Stamp

@@ -29,7 +29,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
-from sci_book.results.statistics import holm, sign_flip_test
+from sci_book.results.statistics import LEVEL, holm, sign_flip_test
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -107,16 +107,16 @@ table_of(by_method, name="methods", caption="Percent, by method", decimals=1)
 # %% [markdown]
 # ## Is it more than chance?
 #
-# Each verdict comes from the line's own interval. A *fails* without p < 0.05 is weak evidence that
-# SCI5 fails more. The two can differ for three reasons. Holm corrects over the lines of all methods
-# and models. An interval is too sure of its end near zero where a method changes few originals,
-# nearly all one way. In conditional lines the interval compares means of different originals, and p
-# is of the originals that both answer right.
+# Each verdict comes from the line's own interval. A *fails* by the interval and not by p is weak
+# evidence that SCI5 fails more. The two can differ for three reasons. Holm corrects over the lines
+# of all methods and models. An interval is too sure of its end near zero where a method changes few
+# originals, nearly all one way. In conditional lines the interval compares means of different
+# originals, and p is of the originals that both answer right.
 
 # %%
 sentences = []
 for words, decided in (("less", changes["high"] < 0), ("more", changes["low"] > 0)):
-    sure = changes[decided & (changes["p"] < 0.05)]
+    sure = changes[decided & (changes["p"] < 1 - LEVEL)]
     named = "; ".join(f"{x.task}, {x.rate}: {x.method} ({x.model})" for x in sure.itertuples())
     sentences.append(
         f"A method fails {words} on {decided.sum()} of {len(changes)} lines by its interval, on "
@@ -208,9 +208,9 @@ tables.download(
 #
 # - `against=SCI3`: what the other methods change beside SCI3; `against=black`, beside the prior.
 #   The verdict stays that against the base.
-# - `models=[mine]` and `records=runs`: a model of yours, asked by `sci evaluate --data
-#   pocket_metara`. MetaRA's records hold answers alone, so a method with another β has to be
-#   decoded, not replayed.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`. MetaRA's records hold answers alone, so a method with
+#   another β has to be decoded, not replayed.
 
 # %% [markdown]
 # ## Stamp

@@ -320,7 +320,8 @@ for table in ledger.tables(on_bench, beside):
 #
 # ## If you change …
 #
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 # - `"POPE"` of `LOST`'s fourth line to `"POPE, adversarial"`: hallucinations beside absent objects
 #   that tempt.
 # - `>= 0.5` of the pairs to `== 1`: right in every wording.

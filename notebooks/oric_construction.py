@@ -298,7 +298,8 @@ for table in ledger.tables(on_encoders, beside):
 #
 # ## If you change …
 #
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 # - `SAMPLINGS["random"]` of `costs` to `SETS["POPE"]`: the line of Table 4's claim.
 # - `SIZES` of Table 4 to `SIZES[:1]`: the small objects, which both sets have.
 #

@@ -185,7 +185,8 @@ for table in ledger.tables(findings):
 # - `beta=0.8`, the constraint that SCI's paper uses on the data sets as they are: fewer answers can
 #   be turned, on either side.
 # - `tau2=1`: the visual half weighs less, and with it what is subtracted.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
+#   folder of `make reproduce MODEL=mine`.
 
 # %% tags=["hide-input"]
 tables.download("oric_sci", [turned, replays])

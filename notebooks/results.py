@@ -42,8 +42,8 @@ Markdown(f"**Verdict: {chapters.overall(effects.xs(('VCD', 'BS'), level=(1, 2))[
 # %% [markdown]
 # ## The numbers
 #
-# Differences on test rows; each interval covers with 95 % by itself, as the ledger's does for a
-# claim of one part. On all rows both methods have the constraint that the paper uses there,
+# Differences on test rows; each interval covers by itself, as the ledger's does for a claim of one
+# part. On all rows both methods have the constraint that the paper uses there,
 # β = 0.8. TIE, which subtracts what the model says of a noisy picture (noise500), is shown on BS
 # alone. *Not comparable* means that the model does not meet what the claim rests on
 # ({ref}`conditions`). {doc}`why_gains` says where the gain comes from; {doc}`verdicts` has every

@@ -9,7 +9,7 @@
 # (V1, V2, V3) and dummy pictures (black, noise at steps 500 and 400). The paper's Table 5 tries
 # fourteen combinations of one model's rounds, its Figures 1(d) and 2 go up to seven rounds, and it
 # concludes that robustness "can be improved with more incorporated counterfactual rounds" (section
-# 4.3). Here *every* subset of the six rounds is a method, and the curve goes on to fifteen rounds,
+# 4.3). Here *every* subset of the paper's rounds is a method, and the curve goes on beyond them,
 # over what they cost.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
@@ -202,7 +202,7 @@ figures.show(
 
 # %% [markdown]
 # How many of them differ from the base? Each gain has its own interval, so of combinations that
-# change nothing one in twenty would be counted as well.
+# change nothing some would be counted by chance.
 
 # %%
 against = {}
@@ -532,7 +532,7 @@ for model in subjects:
 # - `beta=0.8`, the constraint that the paper uses on the data sets as they are: rounds change fewer
 #   answers, so the steps are smaller.
 # - `tau2=1`, a fifth of the weight for the dummies: black and noise add less.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

@@ -10,7 +10,7 @@
 # {doc}`DRBench <../book/drbench>` builds its subsets anew for every model. The paper's Table 1
 # {cite:p}`tang2026sci` counts them, and section 3.3 reads three things off the counts: Qwen2-VL is
 # the more robust of the two models; it is more biased than sensitive; LLaVA-NeXT is the more
-# sensitive. The book takes the same counts of two small models on drawn pictures. Their *levels*
+# sensitive. The book takes the same counts of small models on drawn pictures. Their *levels*
 # are no reproduction of the paper's. What can be asked is whether the statements are true of the
 # models read as well.
 
@@ -367,7 +367,7 @@ tables.plain(pd.DataFrame.from_dict(floors, orient="index"), name="validation", 
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is, and sensitive if
 #   *every* rewording changes it. Both shrink, and the overlap with them.
 # - `split_by=groups`: rotations of one question stay together. The shares hardly move.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

@@ -228,8 +228,8 @@ frame.table(
 # ## Deviations
 #
 # - Decoding is greedy throughout. The paper ran Qwen2-VL with top-k sampling.
-# - Every method uses the paper's constants: β = 0.3 for all, noise at step 500 as the one dummy of
-#   TIE, VCD and M3ID. M3ID counts time in prompt tokens, as the published code does.
+# - Constants that no parameter above changes are the paper's, such as noise at step 500 as the one
+#   dummy of TIE, VCD and M3ID. M3ID counts time in prompt tokens, as the published code does.
 # - The paper's S∖B is derived, not printed; rounding of its percentages leaves the counts exact.
 # - {doc}`Deviations <../book/deviations>` lists the rest, and {doc}`DRBench <../book/drbench>`
 #   says how its subsets are built.
@@ -240,7 +240,7 @@ frame.table(
 #   is spared, and B gains less.
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is. The paper's own
 #   tables fit *any*.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 #
 # ## Stamp
 #

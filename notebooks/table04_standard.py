@@ -320,7 +320,7 @@ tables.plain(shown, name="unknown", caption="Test answers that are unknown or no
 # ## If you change …
 #
 # - `beta=0.3`, the constraint of DRBench: methods spare less of what the base has right.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% tags=["hide-input"]
 own_scores = tables.Table("own scores", pd.DataFrame(scores, dtype=object), "own scores")

@@ -31,6 +31,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.files import read_yaml
 from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.shared import chapters, figures, frame, gate, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.extended import extended as read_extended
 from sci_book.papers.shared.figures import INK, SEED_COLOURS, WIDTH
 from sci_book.papers.shared.pages import link, named, places
@@ -50,6 +51,9 @@ spec = conditions.load_conditions()
 subjects = chapters.subjects(models, records)
 trainings = [each for model in subjects for (each,) in chapters.by_seed([model]).values()]
 printed = chapters.paper_values("table10")
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # ## What is measured
@@ -130,7 +134,7 @@ def lacking(part):
     return text
 
 
-# %%
+# %% tags=["remove-output"]
 def readable(training):
     """Whether answers can be read: no registered condition; "" of the book's while it is met."""
     state = conditions.overall(conditions.readable(training.records))
@@ -154,7 +158,7 @@ if others := " and ".join(sorted({f"`{noise_of(each)}`" for each in trainings} -
 kept = "fails" if registration.departures() else "holds"
 answer += [f"\n**Verdict, {named('registration')}: {kept}.** "
            f"{registration.sentence()}"]  # fmt: skip
-Markdown("\n".join(answer))
+at_head.write("\n".join(answer))
 
 # %%
 figure, panels = plt.subplots(
@@ -193,8 +197,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Green is what the conditions allow: rewordings within 3 points of the original, noise within 5 of
-# black. Diamonds are the paper's model of the same family.
+# Green is what the conditions below allow. Diamonds are the paper's model of the same family.
 
 # %% [markdown]
 # (conditions)=
@@ -208,7 +211,7 @@ figures.show(
 # black, and the base above a guess. Two more are apart from the claim: the base of the pair that
 # stands for the paper's is within 4 points of the paper's, and the *small sister*, a narrower model
 # of the same design, is right on enough of the multiple-choice questions. The words in bold above
-# are of all conditions together. A condition is *met* if its 95 % interval lies within the margin,
+# are of all conditions together. A condition is *met* if its interval lies within the margin,
 # *not met* if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test
 # row takes part in choosing a model. The book's models are judged on all rows of the world before
 # theirs, which the {ref}`registration <registration>` names: the results of the first models are of
@@ -243,7 +246,7 @@ for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort
 # processor takes it as it is (`normalized`), as in VCD. What a model still reads of a picture
 # under each is its accuracy beside black's. Wrapping became this book's default when its effect was
 # known: {doc}`ablation_variants` has the verdicts under each. A line is missing where a model has
-# no records under that noise; those of the others are of a fixed fifth of the rows.
+# no records under that noise; those of the others are of a fixed part of the rows.
 
 # %%
 row = load_dataset(data, limit=1).rows[0]
@@ -286,7 +289,7 @@ frame.table(
 # **Claim.** Every registered file is as it was registered, or was amended since with a date, a
 # commit and a reason that stand here.
 #
-# Five ledgers, one a paper, and the conditions above. The
+# The ledgers, one a paper, and the conditions above. The
 # first models of this book were trained, asked and shown before their ledger was begun: this is a
 # registration *after seeing earlier models*. What it had not seen is another test world, and the
 # trainings from random weights with seeds 1 and 2.
@@ -481,8 +484,8 @@ tables.Table("prose-own-numbers", lines, caption).fold()
 # %% [markdown]
 # ## If you change …
 #
-# - `models=[mine]` and `records=runs`: a model of yours is judged on its validation rows, by the
-#   same conditions. Do this before you read a verdict on it.
+# - `models=[mine]` and `records=runs/mine`: a model of yours is judged on its validation rows, by
+#   the same conditions. Do this before you read a verdict on it.
 # - `data=mine`: the picture with noise is the first of a data set of yours.
 #
 # ## Stamp

@@ -105,14 +105,15 @@ for paper in chosen:
 # ## How a verdict comes about
 #
 # A claim is about one quantity or several: shares right, differences of two methods on the same
-# rows, sizes of subsets, times. Each has one 95 % interval in the whole book, over question groups;
+# rows, sizes of subsets, times. Each has one interval in the whole book, over question groups;
 # times get the quartiles of what was measured. A part *holds* if its interval lies wholly on the
 # claimed side of the margin, *fails* if it lies wholly on the other, and is *inconclusive* if it
 # reaches the margin. A claim holds if all its parts do. One of k parts lies beyond its margin by
-# chance k times as often, so a claim fails only with a part whose p is under 0.05 / k, unless the
-# paper itself asks for less ("almost all data sets"). A claim about one of the paper's two models,
-# or a pair of them, is tested on the model of that name (in the book, the pocket model) and is *not
-# comparable* elsewhere; a companion's claims are tested on its own records.
+# chance k times as often, so a claim fails only with a part that is beyond chance with k times its
+# p, too, unless the paper itself asks for less ("almost all data sets"). A claim about one of the
+# paper's two models, or a pair of them, is tested on the model of that name (in the book, the
+# pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
+# records.
 #
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged
 # ({ref}`conditions`). On a model that does not meet what a claim rests on, or of which that is not

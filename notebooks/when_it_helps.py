@@ -23,6 +23,7 @@ from IPython.display import Markdown
 
 from sci_book.papers.sci import dial, dial_predictions, printed
 from sci_book.papers.shared import chapters, figures, frame, parameters, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below, model_colours
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
@@ -38,6 +39,9 @@ samples = dial.samples_of(dial.read_dial(folder))
 subjects = chapters.subjects(models, records)
 book = chapters.subjects(parameters.names(trained, "trained"), FROZEN_RECORDS)
 by_seed = chapters.by_seed(book)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # ## What is measured
@@ -136,18 +140,16 @@ def of_dial():
             for _, line in outcomes[outcomes["verdict"] == word].iterrows()]  # fmt: skip
     ends = []
     for skew, setting in along("skew").groupby("skew")["setting"].first().iloc[[0, -1]].items():
-        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting])
-        ends.append(f"{tables.shown(mean)} at a skew of {skew:g}")
+        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting]).times(100)
+        interval = tables.interval(mean.low, mean.high)
+        ends.append(f"{chapters.gain(mean.estimate)} {interval} at a skew of {skew:g}")
     rest = ["Those that do not hold, in shares of 1:", "\n".join(rest)] if rest else []
     head = f"**Verdict, {named('dial')}: {chapters.overall(words)}.** Of {len(words)} predictions"
-    gains = f"Over all rows SCI5 changes the base by {' and by '.join(ends)}, in points."
+    gains = f"Over all rows, against the base, SCI5 {' and '.join(ends)}."
     return "\n\n".join([f"{head} {counted}. {gains}", *rest])
 
 
-Markdown(of_dial())
-
-
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "remove-output"]
 def of_prediction():
     """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
     if len(known) < 2:
@@ -175,7 +177,7 @@ def of_prediction():
     )
 
 
-Markdown(of_prediction())
+at_head.write(f"{of_dial()}\n\n{of_prediction()}")
 
 # %%
 figure, panels = plt.subplots(2, 4, figsize=(WIDTH, 4.6), sharex="row", sharey="col")
@@ -211,7 +213,7 @@ figures.show(
 # Other pages observe models; here they are changed. Sixteen short trainings go on from one pocket
 # model. They differ in how often training shows the usual answer, which is the strength of the
 # prior a model can lean on, or in how many wordings of an instruction it shows. Then each answers
-# the same 2,122 rows.
+# the same rows.
 #
 # ### What the equations predict
 #
@@ -260,7 +262,7 @@ tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, tr
 
 # %% [markdown]
 # A mean's interval is over question groups, of these trainings and no others; a slope's is over
-# trainings. Each interval covers by itself: of thirteen predictions one may hold or fail by chance.
+# trainings. Each interval covers by itself: of so many predictions one may hold or fail by chance.
 #
 # ### A rule of thumb
 #
@@ -303,8 +305,8 @@ legend_below(figure, panels[:1], ncols=2)
 figures.show(
     figure,
     "SCI5's gain over all rows against what is known before: habit, and what rewordings cost.",
-    alt="Two panels of sixteen points each: SCI5's gain over all rows in points, against the share "
-    "of the base's errors that are habit and against the accuracy that V1 and V2 cost.",
+    alt="Two panels, a point a training: SCI5's gain over all rows in points, against the share of "
+    "the base's errors that are habit and against the accuracy that V1 and V2 cost.",
 )
 
 # %% [markdown]
@@ -322,7 +324,7 @@ figures.show(
 #   once: how many turns have another wording, from how long a list, and whether it is put together
 #   by lot.
 # - Gain, habit and deficit are measured on the same rows, and two trainings share each setting: a
-#   slope's interval, which takes sixteen trainings for independent, is too narrow.
+#   slope's interval, which takes all trainings for independent, is too narrow.
 # - One reason misstates a share: yes or no is a ninth of the rows, not a seventh.
 # - `python benchmarks/dial.py` makes them anew; settings and logs are in `benchmarks/results/dial`.
 
@@ -370,9 +372,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Line and band: the prediction, and where one more training would lie with 95 %. Dots: the
-# trainings that it is made of. Open marks: the paper's two models {cite:p}`tang2026sci`, which took
-# no part in it.
+# Line and band: the prediction, and the interval for one more training. Dots: the trainings that it
+# is made of. Open marks: the paper's two models {cite:p}`tang2026sci`, which took no part in it.
 
 # %%
 rows = {f"{label}, paper": (*at, tables.number(at[1])) for label, at in paper.items()}
@@ -433,7 +434,7 @@ tables.plain(judged, name="trainings", caption="Pocket trainings: SCI5 − VCD i
 #
 # - `METHODS["VCD"]` to `METHODS["TIE"]` in `gained`: another method to gain over, by the same two
 #   numbers. The paper's marks stay those over VCD.
-# - `models=[mine]` and `records=runs`: a model of yours among the lines of the prediction.
+# - `models=[mine]` and `records=runs/mine`: a model of yours among the lines of the prediction.
 #
 # ## Stamp
 #

@@ -30,6 +30,7 @@ from IPython.display import Markdown, display
 from sci_book.methods import BASELINES
 from sci_book.papers.sci.chapters.shapes import differs
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
+from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below
 from sci_book.results.metrics import flips
 from sci_book.results.stamps import NotRecorded
@@ -40,6 +41,9 @@ began = stamp.begin()
 
 # %% tags=["hide-input"]
 subjects = chapters.subjects(models, records)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
 
 # %% [markdown]
 # ## The mix
@@ -118,12 +122,13 @@ gained, of_b = frame.measured(gains()), frame.measured(shares())
 by_part = gained.set_index(["model", "opponent", "part"])
 
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "remove-output"]
 def change(line):
     ends = tables.interval(line["low"], line["high"])
     return f"{chapters.gain(line['estimate'])} {ends}"
 
 
+answers = []
 for model, share in zip(subjects, of_b["estimate"], strict=True):
     if not 0 < share < 100:
         text = "There is no row in B, or none in S alone: nothing to explain."
@@ -134,7 +139,8 @@ for model, share in zip(subjects, of_b["estimate"], strict=True):
             f"Against the base SCI5 {change(b)} on B, which is {tables.number(share)} % of BS, and "
             f"{change(rest)} on the rest, S∖B: {word}. On all of BS it {change(both)}."
         )
-    display(Markdown(f"**{model.shown}.** {text}"))
+    answers.append(f"**{model.shown}.** {text}")
+at_head.write("\n\n".join(answers))
 
 # %%
 figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.2), squeeze=False, sharey=True)
@@ -372,7 +378,7 @@ frame.table(
 #   change, so B gains less and S∖B loses less.
 # - `quantifier=all`: a row is in B or S if *every* dummy or rewording makes it so, and the share of
 #   B in BS is another.
-# - `models=[mine]` and `records=runs`: a model of yours, from the folder of `sci evaluate`.
+# - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]
 # ## Stamp

@@ -44,6 +44,16 @@ import time
 print(time.time_ns())
 """
 
+ANSWERED = """\
+# %% tags=["nbval-ignore-output"]
+from sci_book.papers.shared.answer import Answer
+
+at_head = Answer()
+
+# %% tags=["remove-output"]
+at_head.write(f"It is {6 * 7}.")
+"""
+
 chapters = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 
 
@@ -241,6 +251,20 @@ def test_nbval_passes_what_ran_and_fails_on_one_changed_digit(scratch, tmp_path)
     target.write_text(text.replace("rows 21", "rows 22"), encoding="utf-8")
     status, report = nbval(target)
     assert status == 1 and "rows 22" in report
+
+
+def test_an_answer_that_is_computed_further_down_stands_at_the_head_and_nbval_compares_it(tmp_path):
+    source, target = tmp_path / "answered.py", tmp_path / "answered.ipynb"
+    source.write_text(ANSWERED, encoding="utf-8")
+    execute(source, target, cwd=tmp_path)
+    head, computed = code_cells(nbformat.read(target, as_version=4))
+    both = [output.data["text/markdown"] for cell in (head, computed) for output in cell.outputs]
+    assert both == ["It is 42."] * 2
+    status, report = nbval(target)
+    assert status == 0, report
+    target.write_text(target.read_text("utf-8").replace("It is 42.", "It is 43."), encoding="utf-8")
+    status, report = nbval(target)
+    assert status == 1 and "It is 43." in report
 
 
 def test_an_unexecuted_cell_is_caught(scratch):

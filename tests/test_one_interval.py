@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sci_book.resources import ROOT
+from sci_book.resources import NOTEBOOKS, ROOT
 
 HOME = ROOT / "sci_book" / "results" / "statistics.py"
 LEVELS = re.compile(r"\b0\.95\b|\b0\.975\b|\b0\.025\b|\b95 %|\b1\.96\b")
@@ -33,6 +33,17 @@ def test_the_level_stands_in_one_place():
     ]
     assert not found
     assert len(LEVELS.findall(HOME.read_text("utf-8"))) == 1
+
+
+def test_no_prose_names_the_level():
+    """It says "interval"; captions say of which level (`tables.INTERVAL`)."""
+    prose = {
+        path: "\n".join(line for line in path.read_text("utf-8").splitlines() if line[:1] == "#")
+        for path in NOTEBOOKS.glob("*.py")
+    }
+    prose |= {path: path.read_text("utf-8") for path in (ROOT / "book").glob("*.md")}
+    named = {path.name: LEVELS.findall(text) for path, text in prose.items()}
+    assert prose and not {name: found for name, found in named.items() if found}
 
 
 @pytest.mark.parametrize(

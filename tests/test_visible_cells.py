@@ -1,4 +1,4 @@
-"""The numbers of a page's first table come from cells that a reader sees."""
+"""A page's answer stands before its code; its first table's numbers come from cells in sight."""
 
 import ast
 import builtins
@@ -6,10 +6,14 @@ import builtins
 import nbformat
 import pytest
 
+from sci_book.papers.shared.answer import WAITING
+from sci_book.pipeline.notebooks import VOLATILE_TAG
 from sci_book.resources import NOTEBOOKS
 
 # Pages whose tables are lists and quotations, not measures: of files, of papers, of other pages.
 LISTS = {"audit_companions", "matrix", "results"}
+# Pages that are a table: of printed numbers, of every claim.
+BOARDS = {"audit_companions", "audit_paper_numbers", "verdicts"}
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -24,6 +28,32 @@ def tables(cell):
     """The tables in a cell's outputs, as HTML."""
     found = (output.get("data", {}).get("text/html", "") for output in cell.get("outputs", []))
     return [html for html in found if "<table" in html]
+
+
+def sentences(cells, tag=None):
+    """The Markdown in the outputs of cells, of those with a tag if one is named."""
+    tagged = [cell for cell in cells if tag is None or tag in cell.metadata.get("tags", [])]
+    data = [output.get("data", {}) for cell in tagged for output in cell.get("outputs", [])]
+    return [each["text/markdown"] for each in data if "text/markdown" in each]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_answer_stands_before_the_first_cell_in_sight(page):
+    cells, hidden = code_of(page)
+    before = cells[: [*hidden, False].index(False)]
+    answers = sentences(before)
+    assert answers, f"{page}: a reader meets its code before its answer; see `Answer`"
+    assert WAITING not in answers, f"{page} promises an answer that no cell writes"
+    written = sentences(cells, "remove-output")
+    assert sentences(before, VOLATILE_TAG) == written, f"{page}: not the answer that was computed"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in BOARDS])
+def test_a_picture_stands_before_the_first_table(page):
+    cells, _ = code_of(page)
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = [output.get("data", {}).get("text/html", "") for output in outputs]
+    assert "<figure" in next(html for html in shown if "<figure" in html or "<table" in html)
 
 
 def cells_in_sight(page):

@@ -156,7 +156,7 @@ def _reason(finding: Finding) -> str:
     numbers += "" if ends == MISSING else f" {ends}"
     needs = "more" if finding.claim.claim == "greater" else "less"
     said += (
-        f" Decided by “{finding.part}”: {numbers}, n = {finding.interval.n:,}; "
+        f" “{finding.part}” is {numbers}, n = {finding.interval.n:,}; "
         f"the claim needs {needs} than {margin_of(finding.claim, finding.claim.scale)}."
     )
     return (
@@ -202,7 +202,7 @@ def show_parts(
         shades = {title: colours[models[title]] for title in titles}
         _finish_parts(ax, lines, shades)
         ax.set_xlabel(xlabel)
-        read = f"The shaded side is claimed; lines are {INTERVAL}s over all parts of a claim."
+        read = f"The shaded side is claimed; lines are {INTERVAL}s, each part's own."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (

@@ -259,8 +259,8 @@ def _decides(cells: Sequence[Cell], words: Sequence[str], p: Sequence[float], me
         if word == "fails" and beyond_chance(value, len(cells))
     ]  # fmt: skip
     text = (
-        f"Of {len(cells)} cells one in forty lies wholly on the worse side of 0 by chance; so the "
-        f"sentence fails only where p is under {1 - LEVEL:.2g} / {len(cells)}. "
+        f"Of {len(cells)} cells one in {2 / (1 - LEVEL):.0f} lies wholly on the worse side of 0 by "
+        f"chance; so the sentence fails only where p is under {1 - LEVEL:.2g} / {len(cells)}. "
     )
     if not worse:
         return f"{text}It is nowhere."

@@ -1,15 +1,16 @@
 """Names that a page is given: a list, one name, or text that is a list."""
 
 import ast
+import re
 
 import pytest
 
 from sci_book.papers.registry import PAPERS, papers_titled
 from sci_book.papers.shared import chapters, parameters
 from sci_book.pipeline.findings import named
-from sci_book.pipeline.notebooks import PARAMETERS_TAG, read_source
+from sci_book.pipeline.notebooks import PARAMETERS_TAG, parameter_names, read_source
 from sci_book.pipeline.reproduce import chapter_sources
-from sci_book.resources import FROZEN_RECORDS
+from sci_book.resources import FROZEN_RECORDS, ROOT
 
 READERS = {
     "names", "papers_titled", "subjects", "named", "seeds", "read", "load", "cells", "sources",
@@ -121,3 +122,15 @@ def test_every_list_of_every_page_is_read_by_a_function_that_takes_text(source):
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in lists and isinstance(node.ctx, ast.Load):
                 assert id(node) in read, f"{source.name} uses {node.id} as it is given"
+
+
+def test_what_a_page_invites_to_change_is_there():
+    """Its parameters, or what its code assigns; records lie in the folder of a run, not of all."""
+    for source in chapter_sources():
+        text = source.read_text("utf-8")
+        invited = text.partition("## If you change")[2].partition("# %%")[0]
+        assigned = re.findall(r"^(\w+)(?:: [\w\[\]]+)? = ", text, re.MULTILINE)
+        for name, value in re.findall(r"`(\w+) ?= ?([^`]*)`", invited):
+            assert name in {*parameter_names(read_source(source)), *assigned}, (source.stem, name)
+            place = re.fullmatch(r"runs/[\w-]+(/records)?", value)
+            assert name != "records" or place or (ROOT / value).is_dir(), (source.stem, value)

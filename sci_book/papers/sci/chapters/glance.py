@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import Subjects, less, paired
-from sci_book.papers.shared.chapters import Subject, paper_values, side
+from sci_book.papers.shared.chapters import Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, legend_below, model_colours
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, signed
+from sci_book.papers.shared.tables import Table, compare, interval, signed
 from sci_core.methods import METHODS
 
 SUBSETS = ("B", "S", "S∖B", "BS", "all")
@@ -118,37 +118,25 @@ def _gains(lines: pd.DataFrame, subject: Subject) -> str:
     if not line["n"]:
         return f"- **{subject.shown}** has no test row in BS."
     said = (
-        f"- **On BS**, SCI5 is {_than(line['reproduced'])} than VCD on {subject.shown}"
-        f"{_around(line)}. On its part S∖B it differs from VCD by "
-        f"{_points(lines.loc['VCD', 'S∖B'])}"
+        f"- **On BS**, against VCD on {subject.shown}, SCI5 {_change(line)}. On its part S∖B it "
+        f"{_change(lines.loc['VCD', 'S∖B'])}"
     )
     if RIVAL in lines.index:
-        said += f", and from {RIVAL[0]} on BS by {_points(lines.loc[RIVAL])}"
+        said += f"; against {RIVAL[0]} on BS it {_change(lines.loc[RIVAL])}"
     return f"{said}."
 
 
 def _costs(lines: pd.DataFrame, subject: Subject) -> str:
     inside, everywhere = lines.loc["base", "S∖B"], lines.loc["base", "all"]
     return (
-        f"- **Against the base**, SCI5 differs by {_points(inside)} on S∖B on {subject.shown}, and "
-        f"over all rows, with the β of {BETA} that the paper takes there, by "
-        f"{_points(everywhere)}."
+        f"- **Against the base**, SCI5 {_change(inside)} on S∖B on {subject.shown}; over all rows, "
+        f"with the β of {BETA} that the paper takes there, it {_change(everywhere)}."
     )
 
 
-def _points(line: pd.Series) -> str:
-    return f"{signed(line['reproduced'])} points{_around(line)}" if line["n"] else MISSING
-
-
-def _around(line: pd.Series) -> str:
-    """Its interval, and the paper's number where it has one."""
+def _change(line: pd.Series) -> str:
+    """A difference as a verb, its interval, and the paper's number where it has one."""
+    if not line["n"]:
+        return gain(np.nan)
     paper = "" if pd.isna(line["paper"]) else f" (paper: {signed(line['paper'])})"
-    return f" {interval(line['low'], line['high'])}{paper}"
-
-
-def _than(points: float) -> str:
-    """A difference in points as a comparison, to go before "than"."""
-    text = number(abs(points))
-    if text == number(0.0):
-        return "no more accurate"
-    return f"{text} points {'more' if points > 0 else 'less'} accurate"
+    return f"{gain(line['reproduced'])} {interval(line['low'], line['high'])}{paper}"
