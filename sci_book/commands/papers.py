@@ -99,16 +99,22 @@ def claims(
     as_json: Annotated[bool, Option("--json", help="A JSON object, for programs.")] = False,
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
+    second: Annotated[
+        bool, Option(help="The second claims alone, over trainings; not registered.")
+    ] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
     need_checkout("sci claims")
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
-    from sci_book.pipeline import ledger, own_claims, registration, verdicts
+    from sci_book.pipeline import ledger, over_trainings, own_claims, registration, verdicts
     from sci_book.pipeline.claims import load_claims
     from sci_book.pipeline.pocket_data import draw_companions
 
     subjects = chapters.subjects(_models(models, records), records)
+    if second:
+        print(over_trainings.listing(over_trainings.judge(over_trainings.load_claims(), subjects)))
+        return
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
