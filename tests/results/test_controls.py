@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from sci_book.methods import _CONTROLS, colour
+from sci_book.methods import CONTROLS, colour
 from sci_book.results import controls
 from sci_book.results.records import SCHEMA_VERSION, Records, build_table
 from sci_book.results.replay import Replay
@@ -130,5 +130,5 @@ def test_every_control_gives_an_outcome_and_reads_rounds_that_are_known(logits):
         assert outcome.shape == (ROWS,) and np.nanmin(outcome) >= 0 and np.nanmax(outcome) <= 1
         assert set(control.reads.rounds) <= set(ROUNDS)
         assert name.startswith("vote") == (control.reads.N > 0)
-        assert colour(name) == _CONTROLS[name].colour
-    assert controls.CONTROLS.keys() == _CONTROLS.keys() and set(controls.NULLS) < _CONTROLS.keys()
+        assert colour(name) == CONTROLS[name].colour
+    assert controls.CONTROLS.keys() == CONTROLS.keys() and set(controls.NULLS) < CONTROLS.keys()

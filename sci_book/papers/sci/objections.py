@@ -21,7 +21,7 @@ from sci_book.results import controls
 from sci_book.results.drbench import split
 from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import Interval, key_of, ratio
+from sci_book.results.statistics import NO_DATA, Interval, key_of, ratio
 
 Models = Sequence[Subject]
 Lines = Iterator[dict[str, Any]]
@@ -216,7 +216,7 @@ def _fitted(training: Subject, dataset: str) -> float:
 def _plain(values: Sequence[float]) -> Interval:
     """A mean over trainings of what is fitted, and so has no interval."""
     key = key_of("fitted", *values)
-    return Interval(float(np.mean(values)), np.nan, np.nan, len(values), len(values), key=key)
+    return NO_DATA._replace(estimate=float(np.mean(values)), n=len(values), key=key)
 
 
 def _sure(training: Subject, name: MethodName) -> tuple[np.ndarray, np.ndarray]:

@@ -156,15 +156,15 @@ class Subject:
     def draws(self) -> pd.DataFrame:
         """By method, a column each, the share of 20 answers drawn at temperature 1 that is right.
 
-        From `draws/<name>.parquet` beside the records; NaN for a row of which nothing was drawn.
+        From `draws/<name>.csv` beside the records (`run.draws`); NaN for a row without draws.
 
         Raises:
             RecordsError: the draws are of another revision of the model.
         """
-        path = self.path.parent / "draws" / self.path.name
+        path = self.path.parent / "draws" / f"{self.path.stem}.csv"
         if not path.is_file():
             return pd.DataFrame(index=range(len(self.records.table)))
-        drawn = pd.read_parquet(path)
+        drawn = pd.read_csv(path)
         if set(drawn.pop("revision")) != {self.records.stamp["revision"]}:
             raise RecordsError(
                 f"{path} does not go with {self.path.name}: it is of another revision. Draw anew "

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from sci_book.papers.sci import objections
+from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared import chapters
+from sci_book.papers.shared.evidence import Evidence
 from sci_book.results import controls
 from sci_book.results.records import write_records
 from sci_book.results.stamps import NotRecorded
@@ -54,6 +56,17 @@ def test_a_difference_is_of_methods_and_of_controls(model, tested):
         pytest.approx((mine - records.correct("original"))[tested].mean()), tested.sum(), 2
     )  # fmt: skip
     assert found["SCI5 − vote(3)", "BS"] == (pytest.approx((mine - vote)[bs].mean()), bs.sum(), 2)
+
+
+def test_a_claims_measure_takes_controls_by_their_names(model):
+    asked = Evidence(model, [], None)
+    for name in ("vote(3)", "runner-up", "sampled"):
+        (sample,) = measures.difference(asked, ["SCI5"], [name], ["BS"])
+        ((number, n, _),) = numbers(
+            objections.difference([model], ["SCI5"], [name], ["BS"])
+        ).values()
+        assert (sample.what, len(sample.values)) == (f"SCI5 − {name}, BS", n)
+        assert sample.interval.estimate == pytest.approx(number)
 
 
 def test_drawn_is_what_the_methods_own_scores_give(model, tested):
