@@ -2,8 +2,9 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -113,7 +114,8 @@ def claims(
 
     subjects = chapters.subjects(_models(models, records), records)
     if second:
-        print(over_trainings.listing(over_trainings.judge(over_trainings.load_claims(), subjects)))
+        judgements = over_trainings.judge(over_trainings.load_claims(), subjects)
+        print(_listing(judgements))
         return
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
@@ -131,6 +133,22 @@ def claims(
     print(f"\n{verdicts.title_in_index(verdicts.OURS)}")
     for line in own.itertuples():
         print(f"{line.verdict:13} {line.id}: {line.what} {line.claims}")
+
+
+def _listing(judgements: Iterable[Any]) -> str:
+    """Of each claim and model the word, from how many trainings, and what decides in each."""
+    from sci_book.pipeline.claims import claimed
+
+    lines = ["For working out, not registered: the second claims on the trainings at hand."]
+    for each in judgements:
+        lines.append(f"{each.claim.id} ({each.claim.place}), {claimed(each.claim)}")
+        lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
+        lines.append(f"  {each.model}, trainings: {each.count}: {each.verdict}{lacking}")
+        for found in each.findings:
+            estimate, low, high, n, *_ = found.interval
+            ends = f"{estimate:.4f} [{low:.4f}, {high:.4f}], n = {n:,}"
+            lines.append(f"    {found.verdict}: {found.part} {ends}")
+    return "\n".join(lines)
 
 
 def matrix(

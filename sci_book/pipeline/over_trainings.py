@@ -17,7 +17,7 @@ from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Subject, by_seed
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.paper import OWN
-from sci_book.pipeline.claims import Claim, claim_of, claimed
+from sci_book.pipeline.claims import Claim, claim_of
 from sci_book.pipeline.ledger import Finding, judged_by
 from sci_book.resources import PAPER
 from sci_book.results.stamps import NotRecorded
@@ -52,22 +52,15 @@ class Judgement(NamedTuple):
 
 
 def measures() -> dict[str, Callable[..., Iterable[Mapping[str, Any]]]]:
-    """The measures of all modules by name.
-
-    Raises:
-        ValueError: two modules have one of the same name.
-    """
-    joined = {name: measure for those in REGISTERED for name, measure in those.items()}
-    if len(joined) < sum(map(len, REGISTERED)):
-        raise ValueError(f"Two measures have one name; got {[[*each] for each in REGISTERED]}.")
-    return joined
+    """The measures of all modules by name."""
+    return {name: measure for those in REGISTERED for name, measure in those.items()}
 
 
 def load_claims(folder: Path = FOLDER) -> list[Claim]:
     """All claims of the folder, file by file.
 
     Raises:
-        ValueError: two claims of one id, or a measure that does not exist.
+        ValueError: two claims of one id, two measures of one name, or one that does not exist.
     """
     claims = [
         claim_of({"page": path.stem, "place": entry.pop("section"), **entry}, OWN)
@@ -75,11 +68,12 @@ def load_claims(folder: Path = FOLDER) -> list[Claim]:
         for entry in read_yaml(path)
     ]
     names, known = [claim.id for claim in claims], measures()
+    names += [f"measure {name}" for those in REGISTERED for name in those]
     twice = sorted({name for name in names if names.count(name) > 1})
     unknown = sorted({claim.measure for claim in claims} - {*known})
     if twice or unknown:
         raise ValueError(
-            f"{folder} has ids twice: {twice}; and measures that do not exist: {unknown}. Known "
+            f"{folder} has names twice: {twice}; and measures that do not exist: {unknown}. Known "
             f"are {', '.join(known)}."
         )
     return claims
@@ -127,17 +121,3 @@ def _finding(claim: Claim, model: Subject, lines: Iterable[Mapping[str, Any]]) -
         keys = [value for key, value in line.items() if key != "model" and isinstance(value, str)]
         parts.append(Part(", ".join(keys), lambda at=line: at["interval"](at["trainings"])))
     return judged_by(claim, parts, model.name, model.shown)
-
-
-def listing(judgements: Iterable[Judgement]) -> str:
-    """Of each claim and model the word, from how many trainings, and what decides in each."""
-    lines = ["For working out, not registered: the second claims on the trainings at hand."]
-    for each in judgements:
-        lines.append(f"{each.claim.id} ({each.claim.place}), {claimed(each.claim)}")
-        lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
-        lines.append(f"  {each.model}, trainings: {each.count}: {each.verdict}{lacking}")
-        for found in each.findings:
-            estimate, low, high, n, *_ = found.interval
-            ends = f"{estimate:.4f} [{low:.4f}, {high:.4f}], n = {n:,}"
-            lines.append(f"    {found.verdict}: {found.part} {ends}")
-    return "\n".join(lines)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
+from sci_book.commands import papers
 from sci_book.papers.shared import chapters, frame, gate
 from sci_book.pipeline import over_trainings
 from sci_book.resources import FROZEN_RECORDS
@@ -51,7 +52,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def judged(tmp_path, monkeypatch, trained):
-    monkeypatch.setattr(over_trainings, "REGISTERED", ({"made": made}, {"other": None}))
+    monkeypatch.setattr(over_trainings, "REGISTERED", ({"made": made}, {"other": made}))
 
     def judge(count, *entries):
         (tmp_path / "page.yaml").write_text(yaml.safe_dump([CLAIM | each for each in entries]))
@@ -121,7 +122,7 @@ def test_what_a_claim_rests_on_is_a_condition_or_another_claim(judged, monkeypat
     ]
     assert [each.word for each in found] == ["holds", "holds", "fails", "holds"]
     assert [each.unmet for each in found] == ["", "dummy not met", "", "on-a-sound-one fails"]
-    text = over_trainings.listing(found)
+    text = papers._listing(found)
     assert "pocket Qwen2-VL, trainings: 4: not comparable (dummy not met; holds)" in text
 
 
@@ -137,13 +138,15 @@ def test_a_condition_is_that_of_all_trainings(trained, monkeypatch):
 
 
 def test_a_claim_that_is_there_twice_or_measures_nothing_known_is_refused(judged):
-    with pytest.raises(ValueError, match=r"ids twice: \['first'\]; and .* exist: \['no'\]. Known"):
+    with pytest.raises(
+        ValueError, match=r"names twice: \['first'\]; and .* exist: \['no'\]. Known"
+    ):
         judged(1, {}, {"measure": "no"})
 
 
 def test_two_measures_of_one_name_are_refused(judged, monkeypatch):
-    monkeypatch.setattr(over_trainings, "REGISTERED", ({"made": made}, {"made": None}))
-    with pytest.raises(ValueError, match="Two measures have one name"):
+    monkeypatch.setattr(over_trainings, "REGISTERED", ({"made": made}, {"made": made}))
+    with pytest.raises(ValueError, match=r"names twice: \['measure made'\]"):
         judged(1, {"shares": [[0.0]]})
 
 
