@@ -150,7 +150,10 @@ def _asked(model: Subject, where: str) -> Subject:
     folder = folder.parent / where / folder.name if model.seed else folder / where
     path = folder / model.path.name
     if not path.is_file():
-        raise NotRecorded(f"{path} does not exist: training {model.seed} has no answers of {where}")
+        raise NotRecorded(
+            f"{path} does not exist: training {model.seed} was not asked the questions of {where}. "
+            f"Ask it with `sci evaluate --data pocket_{where}`."
+        )
     return _with(model, path)
 
 
@@ -202,7 +205,7 @@ def _said(training: Subject, method: MethodName, kind: str) -> np.ndarray:
     """Whether "yes" is said, or the answer is right; NaN where there is none."""
     if kind != "yes":
         return _right(training, method)
-    if method in controls.CONTROLS:  # which says "yes" or "no", and nothing else
+    if method_of(method) in controls.CONTROLS:  # it says "yes" or "no", and nothing else
         right, truth = _right(training, method), training.records.frame["truth"] == "yes"
         return np.where(np.isfinite(right), (right > 0) == truth, np.nan)
     said = training.answers(method_of(method))["answer"].to_numpy(dtype=object) == "yes"
