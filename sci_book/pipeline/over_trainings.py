@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sci_book.files import read_yaml
-from sci_book.papers.sci import objections
+from sci_book.papers.sci import nulls, objections
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Subject, by_seed
 from sci_book.papers.shared.evidence import Part
@@ -23,7 +23,7 @@ from sci_book.resources import PAPER
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import FEWEST
 
-REGISTERED = (objections.MEASURES,)
+REGISTERED = (objections.MEASURES, nulls.MEASURES)
 """The measures of each module that has some, by name."""
 FOLDER = PAPER / "second"
 
