@@ -41,7 +41,7 @@ from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tabl
 from sci_book.papers.shared.figures import LOSS_TO_GAIN, colour, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
-from sci_book.results.metrics import null_outcomes
+from sci_book.results.controls import NULLS
 from sci_book.results.statistics import difference, share
 from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD
 from sci_core.scoring import survivors
@@ -167,7 +167,7 @@ levels = {}
 for model in tuned:
     results = {"base": BASE, FREE: others[FREE], "SCI5": setting}
     results = {name: sweeps.outcome(model, method) for name, method in results.items()}
-    nulls = null_outcomes(model.records)
+    nulls = {name: model.right(name) for name in NULLS}
     for subset, name in product(SUBSETS, (*results, *nulls)):
         rows, bound = model.sets(quantifier, split_by, "validation")[subset].to_numpy(), ""
         if name in results:

@@ -32,15 +32,17 @@ from IPython.display import Markdown
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.sci.chapters.shapes import differs, name_lines
-from sci_book.papers.sci.overhead import again, ratio
+from sci_book.papers.sci.overhead import again, cost, ratio
 from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
+from sci_book.papers.shared import frame as framed
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
+from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import verdict
 from sci_book.run.method_sets import CHEAPER, EDITED
-from sci_core.methods import BASE, METHODS, SCI5, SCI7, sci
+from sci_core.methods import BASE, MEANS, METHODS, SCI5, SCI7, sci
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
@@ -203,6 +205,38 @@ for model in subjects:
                            for where in PARTS}  # fmt: skip
 caption = f"Any wording right, less the base, test rows, points with {tables.INTERVAL}s"
 tables.Table("oracle", pd.DataFrame(oracle, dtype=object).T, caption)
+
+# %% [markdown]
+# What do the same tokens buy otherwise? Beside each method stand the tokens that it reads of a
+# question on a picture with 320 image tokens, in multiples of the base's, and through how many
+# rounds each token of its answer goes. A vote asks the original and N rewordings, and takes what
+# most of them answer; a mean takes that of their log-probabilities. Neither reads a dummy picture.
+
+# %%
+PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), *MEANS, "vote(2)", "vote(3)")
+
+
+def bought(model, method, part):
+    """A method less the base, with what it costs; nothing where the records do not hold it."""
+    read, rounds = cost(method, 320)
+    paid = f"{read / cost(BASE, 320).read:.2f} × base, {rounds} rounds"
+    try:
+        yield framed.line(
+            model,
+            lambda training: training.right(method) - training.right("base"),
+            lambda training: training.sets(quantifier, rules.SPLIT)[part],
+            method=getattr(method, "name", method), tokens=paid, subset=part,
+        )  # fmt: skip
+    except NotRecorded:
+        return
+
+
+cases = product(subjects, PRICED, ("BS", "all"))
+paid = framed.measured((line for case in cases for line in bought(*case)), "method", "tokens")
+framed.table(
+    paid, ("method", "tokens"), ("model", "subset"), name="paid", show=("here",),
+    caption=f"What tokens buy: less the base on test groups, points, {tables.INTERVAL}s",
+)  # fmt: skip
 
 # %% [markdown]
 # (own_rules)=

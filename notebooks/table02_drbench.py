@@ -33,7 +33,8 @@ from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import of_kind
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
-from sci_book.results.metrics import KINDS, NULLS, flips
+from sci_book.results.controls import NULLS
+from sci_book.results.metrics import KINDS, flips
 from sci_book.results.statistics import mcnemar, sign_flip_test
 from sci_core.methods import METHODS
 

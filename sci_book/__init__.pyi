@@ -7,8 +7,9 @@ from .data.datasets import (
     load_dataset,
 )
 from .data.prompts import build_prompt
+from .results.controls import runner_up, uniform_other
 from .results.drbench import split, subsets
-from .results.metrics import accuracy, accuracy_table, flips, runner_up, uniform_other
+from .results.metrics import accuracy, accuracy_table, flips
 from .results.records import Records, RecordsError, read_records, write_records
 from .results.replay import recompute
 from .results.statistics import (

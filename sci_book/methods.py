@@ -45,11 +45,11 @@ _METHODS = {
     "SCI5-lite": Row("SCI5-lite", "#b7791f", "SCI5 with its noise on a smaller picture; ours."),
 }
 # Controls in greens and greys: what a gain is measured against.
-_CONTROLS = {
+CONTROLS = {
     "runner-up": Row("second choice", "#9ca3af", "The base's second choice of an answer."),
     "uniform other": Row("another answer", "#d1d5db", "Any other option, by lot."),
     "vote(2)": Row("vote of 3", "#65a30d", "What most of the original, V1 and V2 answer."),
-    "vote(3)": Row("vote of 4", "#3f6212", "What most of the original, V1, V2 and V3 answer."),
+    "vote(3)": Row("vote of 4", "#3f6212", "What most of the original and V1 to V3 answer.", True),
     "shift": Row("shifted yes", "#0d9488", "The base, with a constant added to yes."),
     "sampled": Row("sampled", "#a8a29e", "A draw from the base at temperature 1."),
     "sampled, plausible": Row(
@@ -73,7 +73,7 @@ ROUNDS = {
 
 def colour(name: str) -> str:
     """The colour of a method or a round; one without a row has its own, which its name gives."""
-    known = _METHODS.get(name) or ROUNDS.get(name) or _CONTROLS.get(name)
+    known = _METHODS.get(name) or ROUNDS.get(name) or CONTROLS.get(name)
     if known is not None:
         return known.colour
     digest = hashlib.sha256(name.encode()).digest()
@@ -91,6 +91,8 @@ def row(name: str) -> Row:
 METHODS = {name: row(name) for name in PRESETS}
 COMPARED = tuple(name for name, each in METHODS.items() if each.compared)
 """The methods that tables compare with the base."""
+COMPARED_CONTROLS = tuple(name for name, each in CONTROLS.items() if each.compared)
+"""Those of the controls that the matrix sets beside them."""
 SCI = tuple(name for name in COMPARED if PRESETS[name].rule == "sci")
 BASELINES = tuple(name for name in COMPARED if name not in SCI)
 _EXPORTED = ("rule", "textual", "visual", "tau1", "tau2", "beta", "alpha")

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from sci_book.papers.shared import chapters
-from sci_book.results.metrics import NULLS
+from sci_book.results.controls import NULLS
 from sci_book.results.records import write_records
 from tests.papers.shared import made_up
 from tests.papers.shared.drawn_records import drawn_subjects

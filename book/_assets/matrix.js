@@ -75,10 +75,10 @@ addEventListener("DOMContentLoaded", () => {
     const named = names.length ? `, such as ${names.join(", ")}` : ""
     return `<b>${number}</b> groups of rows ${side}${named}`
   }
-  // A column's row of `sci_book.methods`, which the page brings.
+  // A column's row of `sci_book.methods`, which the page brings; a control has no rule to explore.
   const methodOf = head => {
     const method = JSON.parse(head.dataset.method || "null")
-    if (!method?.rule) throw new Error(
+    if (method?.rule === undefined) throw new Error(
       `The column “${head.textContent.trim()}” brings no method. Execute notebooks/matrix anew.`)
     return method
   }
@@ -99,7 +99,7 @@ addEventListener("DOMContentLoaded", () => {
     ]
     if (gained) parts.push(`${rows(cell, "gained")}; ${rows(cell, "lost")}.`)
     parts.push(`Its chapter: <a href="${page}">${escape(title)}</a>.`)
-    if (explored) {
+    if (explored && method.rule) {
       const setting = `m=${encodeURIComponent(explored)}&${settingOf(method)}`
       parts.push(`<a href="../book/explorer.html#${setting}">This setting on the explorer’s ` +
                  "questions</a>.")

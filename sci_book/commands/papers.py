@@ -2,8 +2,9 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -99,16 +100,23 @@ def claims(
     as_json: Annotated[bool, Option("--json", help="A JSON object, for programs.")] = False,
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
+    second: Annotated[
+        bool, Option(help="The second claims alone, over trainings; not registered.")
+    ] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
     need_checkout("sci claims")
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
-    from sci_book.pipeline import ledger, own_claims, registration, verdicts
+    from sci_book.pipeline import ledger, over_trainings, own_claims, registration, verdicts
     from sci_book.pipeline.claims import load_claims
     from sci_book.pipeline.pocket_data import draw_companions
 
     subjects = chapters.subjects(_models(models, records), records)
+    if second:
+        judgements = over_trainings.judge(over_trainings.load_claims(), subjects)
+        print(_listing(judgements))
+        return
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
@@ -125,6 +133,22 @@ def claims(
     print(f"\n{verdicts.title_in_index(verdicts.OURS)}")
     for line in own.itertuples():
         print(f"{line.verdict:13} {line.id}: {line.what} {line.claims}")
+
+
+def _listing(judgements: Iterable[Any]) -> str:
+    """Of each claim and model the word, from how many trainings, and what decides in each."""
+    from sci_book.pipeline.claims import claimed
+
+    lines = ["For working out, not registered: the second claims on the trainings at hand."]
+    for each in judgements:
+        lines.append(f"{each.claim.id} ({each.claim.place}), {claimed(each.claim)}")
+        lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
+        lines.append(f"  {each.model}, trainings: {each.count}: {each.verdict}{lacking}")
+        for found in each.findings:
+            estimate, low, high, n, *_ = found.interval
+            ends = f"{estimate:.4f} [{low:.4f}, {high:.4f}], n = {n:,}"
+            lines.append(f"    {found.verdict}: {found.part} {ends}")
+    return "\n".join(lines)
 
 
 def matrix(

@@ -76,12 +76,7 @@ def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
     """
     claims = []
     for paper, about in PAPERS.items():
-        for entry in read_yaml(folder / about.claims):
-            known = {key: entry[key] for key in _FIELDS & set(entry)}
-            known["quote"] = " ".join(known.get("quote", "").split())
-            known |= {key: tuple(known.get(key, ())) for key in ("about", "rests_on")}
-            arguments = {key: entry[key] for key in entry if key not in _FIELDS}
-            claims.append(Claim(paper=paper, arguments=arguments, **known))
+        claims += [claim_of(entry, paper) for entry in read_yaml(folder / about.claims)]
     names = [claim.id for claim in claims]
     twice = sorted({name for name in names if names.count(name) > 1})
     unknown = sorted(
@@ -92,6 +87,15 @@ def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
             f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
         )
     return [claim for claim in claims if own or not claim.own]
+
+
+def claim_of(entry: Mapping[str, Any], paper: str) -> Claim:
+    """A claim as a file has it: what is no field of a claim is an argument of its measure."""
+    known = {key: entry[key] for key in _FIELDS & set(entry)}
+    known["quote"] = " ".join(known.get("quote", "").split())
+    known |= {key: tuple(known.get(key, ())) for key in ("about", "rests_on")}
+    arguments = {key: entry[key] for key in entry if key not in _FIELDS}
+    return Claim(paper=paper, arguments=arguments, **known)
 
 
 def claimed(claim: Claim, scale: float = 1.0) -> str:

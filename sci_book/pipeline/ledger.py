@@ -266,7 +266,13 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
 
 
 def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
-    parts = _parts(claim, evidence)
+    title = evidence.subject.shown if evidence and evidence.subject else model
+    title = "the questions" if claim.questions else title
+    return judged_by(claim, _parts(claim, evidence), model, title)
+
+
+def judged_by(claim: Claim, parts: Sequence[Any], model: str, title: str) -> Finding:
+    """The finding on a claim from its parts (`evidence.Part`), each by its own interval."""
     judged = []
     for part in parts:
         estimate = part.interval
@@ -274,8 +280,6 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
             estimate = estimate._replace(low=estimate.estimate, high=estimate.estimate)
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         judged.append((part.what, estimate, word))
-    title = evidence.subject.shown if evidence and evidence.subject else model
-    title = "the questions" if claim.questions else title
     if not judged:
         return Finding(claim, model, "not comparable", "", NO_DATA, (), title)
     together = _together(claim, judged)

@@ -18,10 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.files import json_text, read_yaml
-from sci_book.methods import COMPARED, exported_methods
+from sci_book.methods import COMPARED, COMPARED_CONTROLS, CONTROLS, exported_methods
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
-from sci_book.papers.sci.overhead import ratio
+from sci_book.papers.sci.overhead import cost
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
@@ -46,11 +46,13 @@ from sci_book.results.drbench import TEXTUAL, VISUAL
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import LEVEL, Interval, Sample, beyond_chance, verdict
-from sci_core.methods import METHODS
+from sci_core.methods import BASE, METHODS
 
 METHOD = "METHOD"
 """Stands for the method's name among a probe's arguments."""
 IMAGE_TOKENS = 320  # of the all_cells-up picture that the cost is counted on
+SHOWN = (*COMPARED, *COMPARED_CONTROLS)
+"""The columns; controls have cells on the probes of the book's own paper alone."""
 _NAMED = 3  # groups of rows that a cell names on either side
 _FULL = 10.0  # points from which on a colour grows no deeper
 _FIELDS = ("paper", "label", "page", "measure", "better")
@@ -159,7 +161,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         )
         for probe in probes
         if probe.paper == paper
-        for method in COMPARED
+        for method in (SHOWN if paper == OWN else COMPARED)
         for part in probe.parts(evidence, method)
         if (cell := _cell(probe, subject, subject.seed, method, part)).change.n
     ]  # fmt: skip
@@ -205,8 +207,9 @@ def sources(models: Names, records: str | Path) -> list[Path]:
 
 
 def costs() -> dict[str, float]:
-    """Tokens through the language model by method, in multiples of the base: `overhead.ratio`."""
-    return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in COMPARED}
+    """Tokens of a question through the language model by method, in multiples of the base."""
+    base = cost(BASE, IMAGE_TOKENS).read
+    return {name: cost(METHODS.get(name, name), IMAGE_TOKENS).read / base for name in SHOWN}
 
 
 def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
@@ -285,12 +288,12 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
-            name: _with_ends(line[name].change) if name in line else MISSING for name in COMPARED
+            name: _with_ends(line[name].change) if name in line else MISSING for name in SHOWN
         }
         for head, line in lines(all_cells)
         if (head.model, head.seed) == (model, seed)
     }
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COMPARED), dtype=object)
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(SHOWN), dtype=object)
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
     shown = f"{model}, seed {seed}" if seed else model
     caption = f"{shown}: each method less the base, in points, with {INTERVAL}s; cost in tokens"
@@ -314,11 +317,12 @@ def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def as_html(all_cells: Sequence[Cell]) -> str:
     """The matrix as a table; `book/_assets/matrix.js` sorts and filters it and opens its cells."""
     priced = costs()
-    shown = exported_methods()
+    controls = {name: {"label": CONTROLS[name].label, "rule": None} for name in COMPARED_CONTROLS}
+    shown = exported_methods() | controls
     heads = "".join(
         f'<th scope="col" data-method="{escape(json_text(shown[name]))}">{shown[name]["label"]} '
         f"<small>{number(priced[name])} ×</small></th>"
-        for name in COMPARED
+        for name in SHOWN
     )
     body = []
     for head, line in lines(all_cells):
@@ -329,7 +333,7 @@ def as_html(all_cells: Sequence[Cell]) -> str:
         if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
             attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
-        numbers = "".join(_as_html(line.get(name)) for name in COMPARED)
+        numbers = "".join(_as_html(line.get(name)) for name in SHOWN)
         body.append(f'<tr{_data(attributes)}><th scope="row">{first}</th>{numbers}</tr>')
     return (
         '<div class="scoreboard-filter matrix-filter"></div>'
@@ -363,7 +367,10 @@ def _data(attributes: Mapping[str, str]) -> str:
 
 
 def draw(all_cells: Sequence[Cell]) -> Figure:
-    """A panel a model, a line a probe, a column a method: deeper where the change is larger."""
+    """A panel a model, a line a probe, a column a method: deeper where the change is larger.
+
+    Controls, which few lines have, are left to the table.
+    """
     own = [cell for cell in all_cells if not cell.seed]
     models = list(dict.fromkeys(cell.shown for cell in own))
     labels = list(dict.fromkeys((cell.probe.paper, cell.label) for cell in own))
@@ -376,7 +383,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
     )
     for ax, shown in zip(panels[0], models, strict=True):
         for cell in own:
-            if cell.shown == shown:
+            if cell.shown == shown and cell.method in COMPARED:
                 _draw_cell(ax, labels.index((cell.probe.paper, cell.label)), cell)
         ax.set_title(shown, fontsize=9)
         ax.set_xticks(range(len(COMPARED)), COMPARED, fontsize=7)

@@ -6,6 +6,8 @@ the outcome is an expected one, NaN where there is none.
 ==================  ================================================================================
 control             what it answers
 ==================  ================================================================================
+runner-up           the base's second choice of an answer
+uniform other       any option but the base's, with equal chance: its expected outcome
 vote(N)             what most of the original and N rewordings answer; a tie is the original's
 shift               yes or no, after the constant that is best on validation rows is added to "yes"
 sampled             a draw from the base at temperature 1: its expected outcome
@@ -17,26 +19,80 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from math import inf, log
-from typing import Protocol
+from dataclasses import replace
+from math import inf
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import pandas as pd
 
+from sci_book.data.answers import rules as answers
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
 from sci_book.results.replay import Replay
-
-BETA = 0.3  # of the paper's constraint
+from sci_core.methods import BASE, Method, sci
 
 
 class Asked(Protocol):
-    """A model with its records, and these made ready for methods that were not decoded."""
+    """A model with its records, these made ready for methods that were not decoded, and draws."""
 
     @property
     def records(self) -> Records: ...
 
     @property
     def replay(self) -> Replay: ...
+
+    @property
+    def draws(self) -> pd.DataFrame: ...
+
+
+def runner_up(records: Records) -> np.ndarray:
+    """The base's second choice, as parsed answers (None where there is none).
+
+    The original round's most likely first token that is not its best one and reads as another
+    answer than the base's. Beating the base on B means little where this does too.
+    """
+    nodes = records.nodes
+    base, frame = records.parsed("original"), records.frame
+    read: dict[tuple[str, str, int], str | None] = {}
+    second = np.full(len(base), None, dtype=object)
+    root = np.array([not prefix for prefix in nodes.prefix], dtype=bool)
+    order = np.argsort(-nodes.logits[0][root], axis=1, kind="stable")
+    ranked = np.take_along_axis(nodes.tokens[root], order, axis=1)
+    types, options = frame["question_type"].to_numpy(), frame["options"].to_numpy()
+    for row, tokens in zip(nodes.row[root], ranked, strict=True):
+        for token in tokens[tokens != tokens[0]]:
+            key = (types[row], options[row], int(token))
+            if key not in read:
+                letters = dict.fromkeys(options[row], "")
+                read[key] = answers.parse(types[row], records.pieces[int(token)], letters)
+            if read[key] is not None and read[key] != base[row]:
+                second[row] = read[key]
+                break
+    return second
+
+
+def _second(records: Records) -> np.ndarray:
+    """Whether the runner-up is right; NaN for all of records without logits."""
+    known = records.ok & bool(len(records.nodes.row))
+    right = runner_up(records) == records.frame["truth"].to_numpy(dtype=object)
+    return np.where(known, right, np.nan)
+
+
+def uniform_other(records: Records) -> np.ndarray:
+    """The expected outcome of any option but the base's, with equal chance.
+
+    0 where the base is right, 1 / (options - 1) where it is wrong, 1 / options where its answer is
+    unknown. NaN for short answers, which have no options, and for samples with an error.
+    """
+    frame = records.frame
+    count = frame["options"].str.len().to_numpy(dtype=float)
+    count = np.where(frame["question_type"] == "yesno", 2.0, count)
+    unknown = np.array([answer is None for answer in records.parsed("original")], dtype=bool)
+    with np.errstate(divide="ignore"):
+        chance = np.where(unknown, 1 / count, 1 / (count - 1))
+    chance = np.where(records.correct("original"), 0.0, chance)
+    return np.where(records.ok & (frame["question_type"] != "short"), chance, np.nan)
 
 
 def vote(records: Records, rewordings: int) -> np.ndarray:
@@ -104,39 +160,84 @@ def _best_shift(above: np.ndarray, truth: np.ndarray) -> float:
     return float(min(shifts[best], key=abs))
 
 
-def sampled(records: Records, replay: Replay, beta: float = 0.0) -> np.ndarray:
-    """The chance that a first token drawn from the base at temperature 1 reads as right.
+def sampled(
+    records: Records, replay: Replay, method: Method = BASE, draws: pd.DataFrame | None = None
+) -> np.ndarray:
+    """The chance that an answer drawn from a method at temperature 1 is right.
 
-    Exact for answers of one token, up to the tokens that were not recorded, which count as wrong;
-    NaN for short answers.
+    Exact for answers of one token, up to the tokens that were not recorded, which count as wrong.
+    Of a short answer it is the share that is right of those drawn; NaN where none were.
 
     Args:
-        beta: the constraint under which is drawn: tokens at least `beta` times as likely as the
-            best. 0: all tokens.
+        draws: by row and method's name, that share (`Subject.draws`).
     """
-    nodes = records.nodes
-    one_token = (records.frame["question_type"] != "short").to_numpy()
-    rows = np.flatnonzero(one_token & records.ok & (replay.root >= 0))
-    roots = replay.root[rows]
-    logits = np.where(nodes.padding[roots], -inf, nodes.logits[0][roots].astype(float))
-    if beta:
-        logits[logits < logits.max(axis=1, keepdims=True) + log(beta)] = -inf
-        total = np.log(np.exp(logits - logits.max(axis=1, keepdims=True)).sum(axis=1))
-        total += logits.max(axis=1)
+    rows, chance = chances(records, replay, method)
+    if draws is not None and method.name in draws:
+        outcome = draws[method.name].to_numpy(dtype=float, copy=True)
     else:
-        total = nodes.log_norm[0][roots]
-    chance = np.exp(logits - total[:, None])
-    right = replay.answer[roots] == replay.truth[rows, None]
-    outcome = np.full(len(records.table), np.nan)
+        outcome = np.full(len(records.table), np.nan)
+    right = replay.answer[replay.root[rows]] == replay.truth[rows, None]
     outcome[rows] = np.where(right, chance, 0.0).sum(axis=1)
     return outcome
 
 
-OUTCOMES: dict[str, Callable[[Asked], np.ndarray]] = {
-    "vote(2)": lambda model: vote(model.records, 2),
-    "vote(3)": lambda model: vote(model.records, 3),
-    "shift": lambda model: shift(model.records, model.replay)[1],
-    "sampled": lambda model: sampled(model.records, model.replay),
-    "sampled, plausible": lambda model: sampled(model.records, model.replay, BETA),
+def confidence(records: Records, replay: Replay, method: Method) -> np.ndarray:
+    """The chance that a method's own scores give to the answer it chooses; NaN as for `chances`.
+
+    All tokens that read as this answer count.
+    """
+    rows, chance = chances(records, replay, method)
+    roots, found = replay.root[rows], np.full(len(records.table), np.nan)
+    chosen = replay.choose(method)[0][roots]
+    same = replay.answer[roots] == replay.answer[roots, chosen][:, None]
+    found[rows] = np.where(same, chance, 0.0).sum(axis=1)
+    return found
+
+
+def chances(records: Records, replay: Replay, method: Method) -> tuple[np.ndarray, np.ndarray]:
+    """The rows with an answer of one token, and what a method gives each recorded token of it.
+
+    Returns:
+        places `[rows]`, probabilities `[rows, kept]` at temperature 1. Of the base, which has no
+        constraint, those of all tokens sum to 1; of a method, those of the recorded ones.
+    """
+    one_token = (records.frame["question_type"] != "short").to_numpy()
+    rows = np.flatnonzero(one_token & records.ok & (replay.root >= 0))
+    roots, nodes = replay.root[rows], records.nodes
+    score = replay.first_scores(method, roots).astype(float)
+    score[nodes.padding[roots]] = -inf
+    if method.rule == "base":
+        return rows, np.exp(score - nodes.log_norm[0][roots, None])
+    weight = np.exp(score - score.max(axis=1, keepdims=True))
+    return rows, weight / weight.sum(axis=1, keepdims=True)
+
+
+class Control(NamedTuple):
+    """A control: its outcomes, and what it costs.
+
+    right  of a model with its answers, the outcome of every row
+    reads  a method that reads the same rounds
+    """
+
+    right: Callable[[Asked], np.ndarray]
+    reads: Method = BASE
+
+
+def drawn(model: Any, method: Method = BASE) -> np.ndarray:
+    """`sampled` of a model with its answers."""
+    return sampled(model.records, model.replay, method, model.draws)
+
+
+PLAUSIBLE = replace(sci(0, 0), name="the constraint alone")
+CONTROLS = {
+    "runner-up": Control(lambda model: _second(model.records)),
+    "uniform other": Control(lambda model: uniform_other(model.records)),
+    "vote(2)": Control(lambda model: vote(model.records, 2), sci(0, 2)),
+    "vote(3)": Control(lambda model: vote(model.records, 3), sci(0, 3)),
+    "shift": Control(lambda model: shift(model.records, model.replay)[1]),
+    "sampled": Control(lambda model: drawn(model)),
+    "sampled, plausible": Control(lambda model: drawn(model, PLAUSIBLE)),
 }
-"""The controls by name, of a model with its answers."""
+"""The controls by name."""
+NULLS = ("runner-up", "uniform other")
+"""Those that answer anything but what the base does: what any change of an answer gains on B."""

@@ -133,18 +133,7 @@ class Replay:
 
     def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
-        names = self._records.rounds
-        missing = [name for name in method.rounds if name not in names]
-        if missing:
-            raise NotRecorded(
-                f"{method.name} needs the round(s) {', '.join(missing)}; these records hold "
-                f"{', '.join(names)}. Evaluate again with a method that uses them."
-            )
-        places = [names.index(name) for name in method.rounds]
-        Z, error = self.logits[places], self._error
-        if method.log_probs:
-            Z, error = Z - self._log_norm[places][:, :, None], 2 * error
-            method = replace(method, log_probs=False)
+        method, Z, error = self._rounds(method)
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.empty(len(self.depths), dtype=bool)
         for depth in np.unique(self.depths):
@@ -165,6 +154,32 @@ class Replay:
                 apart &= _stands(method, Z[:, at_depth], winner, others, error, **given)
             proven[at_depth] = apart & self._provable
         return slots, proven
+
+    def first_scores(self, method: Method, roots: np.ndarray) -> np.ndarray:
+        """What `method` gives each kept token at some first nodes, `[nodes, kept]`.
+
+        Raises:
+            NotRecorded: if the method needs a round that was not recorded.
+        """
+        method, Z, _ = self._rounds(method)
+        final = scores(method, Z[:, roots], step=0, prompt_tokens=self.clocks[roots])
+        return final[:, :-1].numpy()
+
+    def _rounds(self, method: Method) -> tuple[Method, torch.Tensor, float]:
+        """A method, the logits of its rounds as it takes them, and by how much these may err."""
+        names = self._records.rounds
+        missing = [name for name in method.rounds if name not in names]
+        if missing:
+            raise NotRecorded(
+                f"{method.name} needs the round(s) {', '.join(missing)}; these records hold "
+                f"{', '.join(names)}. Evaluate again with a method that uses them."
+            )
+        places = [names.index(name) for name in method.rounds]
+        Z, error = self.logits[places], self._error
+        if method.log_probs:
+            Z, error = Z - self._log_norm[places][:, :, None], 2 * error
+            method = replace(method, log_probs=False)
+        return method, Z, error
 
     def _follow(
         self, slots: np.ndarray, proven: np.ndarray

@@ -6,7 +6,7 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,9 +14,10 @@ import pandas as pd
 
 from sci_book.files import read_yaml
 from sci_book.resources import PAPER
+from sci_book.results import statistics
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, mean, share
+from sci_book.results.statistics import Interval, ratio, share
 
 CONDITIONS = PAPER / "conditions.yaml"
 
@@ -46,6 +47,7 @@ def measure(
     *,
     paper: Mapping[str, float] | None = None,
     of: str = "model",
+    further: Sequence[Records] = (),
 ) -> pd.DataFrame:
     """Every condition on one model, a row each: `id`, `input`, `group`, its interval and `state`.
 
@@ -55,30 +57,22 @@ def measure(
         paper: accuracy in percent of the paper's model by group ("Overall"), if this model stands
             for one; without it the condition `as-the-paper` is left out.
         of: "model", or "small sister" for what is asked of a model's smaller sister.
+        further: those of other trainings of the model, over all of which the intervals then are.
 
     Returns:
         Columns `id, input, group, against, estimate, low, high, n, key, margin, state`: differences
         of accuracy in points, intervals over question groups, the `key` of each number. Inputs
         that the records do not hold are *undecided* with n = 0.
     """
-    chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
-    frame = records.frame[chosen]
-    kinds, clusters = frame["kind"].to_numpy(), frame["group"].to_numpy()
-    right = {name: records.correct(name)[chosen].astype(float) for name in records.rounds}
-    standards = {**right, "chance": chance(frame), "nothing": 0.0}
+    trainings = [_Answers(each, spec, paper) for each in (records, *further)]
     lines = []
     for condition in spec["conditions"]:
         if condition.get("of", "model") != of or (condition["against"] == "paper" and not paper):
             continue
         for name in condition["inputs"]:
             for group in condition["groups"]:
-                against = standards.get(condition["against"])
-                if condition["against"] == "paper":
-                    against = paper[group] / 100
-                known = name in right and against is not None
-                rows = np.flatnonzero(known & ((kinds == group) | (group == "Overall")))
-                gap = 100 * (right[name] - against)[rows] if known else []
-                interval = mean(gap, clusters[rows], span=(-100.0, 100.0))
+                gaps = [each.gap(name, condition["against"], group) for each in trainings]
+                interval = statistics.measure(gaps, ratio, span=(-100.0, 100.0))
                 lines.append(
                     {
                         "id": condition["id"],
@@ -92,6 +86,31 @@ def measure(
                     }
                 )
     return pd.DataFrame(lines)
+
+
+class _Answers:
+    """Of one training, which rows of the chosen split each round has right."""
+
+    def __init__(self, records: Records, spec: Mapping, paper: Mapping[str, float] | None):
+        chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
+        frame, self._paper = records.frame[chosen], paper
+        self._kinds, self._groups = frame["kind"].to_numpy(), frame["group"].to_numpy()
+        self._right = {n: records.correct(n)[chosen].astype(float) for n in records.rounds}
+        self._standards = {**self._right, "chance": chance(frame), "nothing": 0.0}
+
+    def gap(self, name: str, standard: str, group: str) -> tuple[np.ndarray, np.ndarray]:
+        """A round's accuracy less a standard's on rows of a kind, as `statistics.measure` takes it.
+
+        No row where the records do not hold both.
+        """
+        against = self._standards.get(standard)
+        if standard == "paper":
+            against = self._paper[group] / 100
+        if name not in self._right or against is None:
+            return np.empty((2, 0)), np.empty(0, dtype=object)
+        rows = (self._kinds == group) | (group == "Overall")
+        gap = 100 * (self._right[name] - against)[rows]
+        return np.stack([gap, np.ones(len(gap))]), self._groups[rows]
 
 
 def state(interval: Interval, condition: Mapping, least_rows: int) -> State:

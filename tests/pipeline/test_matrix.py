@@ -98,7 +98,7 @@ def value(text):
 @pytest.fixture(scope="module")
 def committed():
     (html,) = (text for text in shown("matrix", "text/html") if 'table matrix"' in text)
-    column = matrix.COMPARED.index("SCI5")
+    column = matrix.SHOWN.index("SCI5")
     return {line: numbers[column] for line, numbers in Lines(html).of.items()}
 
 
@@ -145,7 +145,7 @@ def test_less_is_better_where_the_probe_says_so(made):
 
 def test_a_model_without_records_of_a_companion_has_no_cell_there(made):
     assert {cell.probe.paper for cell in made} == {"sci"}
-    assert {cell.method for cell in made} == set(matrix.COMPARED)
+    assert {cell.method for cell in made} == set(matrix.SHOWN)
 
 
 def test_every_probe_names_a_measure_a_chapter_and_the_method():
@@ -212,13 +212,13 @@ def test_records_of_one_method_fill_its_own_cells(subjects, tmp_path):
     few = one_method(subjects[0].records, "SCI5")
     write_records(tmp_path / f"{few.stamp['model']}.parquet", few)
     cells = matrix.cells([few.stamp["model"]], tmp_path)
-    assert {cell.method for cell in cells} == {"SCI5"}
+    assert {cell.method for cell in cells} == {"SCI5", *matrix.COMPARED_CONTROLS}
 
 
 def test_a_page_and_a_terminal_show_the_same_numbers(made):
     html, cell = matrix.as_html(made), only(made, "BS, in B or S", "VCD")
     assert f"TIE <small>{matrix.costs()['TIE']:.2f} ×</small>" in html
-    number = Lines(html).of[cell.shown, cell.label][matrix.COMPARED.index("VCD")]
+    number = Lines(html).of[cell.shown, cell.label][matrix.SHOWN.index("VCD")]
     assert value(number) == pytest.approx(cell.change.estimate, abs=0.0501)
     text = str(matrix.table(made, "mine"))
     assert f"{cell.change.estimate:.2f}".replace("-", "−") in text

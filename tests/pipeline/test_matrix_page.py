@@ -5,16 +5,16 @@ import json
 
 import pytest
 
-from sci_book.methods import COMPARED
+from sci_book.methods import COMPARED, COMPARED_CONTROLS, CONTROLS
 from sci_book.pipeline import matrix
 from sci_book.resources import ROOT
 from sci_core.methods import METHODS
 from tests.chromium import chromium, watched
 
-CELL = '<td data-n="30" data-groups="10">1.0</td>'
+CELLS = len(matrix.SHOWN) * '<td data-n="30" data-groups="10">1.0</td>'
 LINE = (
     '<tr data-page="table02" data-title="T" data-better="greater" data-paper="p" data-model="m" '
-    f'data-explored="pocket"><th scope="row">BS <small>p</small></th>{CELL * len(COMPARED)}</tr>'
+    f'data-explored="pocket"><th scope="row">BS <small>p</small></th>{CELLS}</tr>'
 )
 
 
@@ -52,6 +52,17 @@ def test_a_cell_leads_to_its_method_on_the_explorer(browser, tmp_path):
         assert page.locator("tr.opened a").last.get_attribute("href").endswith(address)
         page.locator("tbody tr td button").nth(place).click()
     assert not problems
+    page.close()
+
+
+@pytest.mark.parametrize("name", COMPARED_CONTROLS)
+def test_a_cell_of_a_control_has_its_numbers_and_no_setting_to_explore(name, browser, tmp_path):
+    table = matrix.as_html([]).replace("</tbody>", f"{LINE}</tbody>")
+    page, problems = page_of(browser, tmp_path, table)
+    page.locator("tbody tr td button").nth(matrix.SHOWN.index(name)).click()
+    assert page.inner_text("tr.opened b").startswith(f"{CONTROLS[name].label} less base")
+    links = page.locator("tr.opened a").all()
+    assert [link.get_attribute("href") for link in links] == ["table02"] and not problems
     page.close()
 
 

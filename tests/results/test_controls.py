@@ -1,16 +1,20 @@
 """The controls against plain counting on made-up records."""
 
+from dataclasses import replace
 from statistics import multimode
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from sci_book.methods import CONTROLS, colour
 from sci_book.results import controls
 from sci_book.results.records import SCHEMA_VERSION, Records, build_table
 from sci_book.results.replay import Replay
 from sci_book.run.trajectories import summarise
-from sci_core.methods import Method
+from sci_core.methods import BASE, sci
 from sci_core.scoring import scores
 from tests.rows import answers, sample
 
@@ -85,16 +89,46 @@ def test_rows_without_yes_or_no_have_no_shift(logits):
     assert controls.shift(choices, Replay(choices))[0] == {}
 
 
-@pytest.mark.parametrize("beta", [0.0, 0.1, 0.3, 1.0])
-def test_a_drawn_token_is_right_as_often_as_the_sampler_would_draw_it(logits, beta):
-    records = of_logits(logits)
-    plain = Method("constraint alone", "sci", beta=beta)
-    chances = torch.softmax(scores(plain, logits[:1], step=0), dim=1)
-    for place, found in enumerate(controls.sampled(records, Replay(records), beta)):
-        right = [token for token, word in READ.items() if word == records.frame["truth"][place]]
-        assert found == pytest.approx(float(chances[place, right].sum()), abs=1e-5)
+def model_of(records, **draws):
+    return SimpleNamespace(records=records, replay=Replay(records), draws=pd.DataFrame(draws))
 
 
-def test_short_answers_have_no_expectation(logits):
+TWO_WORDINGS = sci(0, 2)
+METHODS = [BASE, TWO_WORDINGS, *(replace(controls.PLAUSIBLE, beta=b) for b in (0.1, 0.3, 1.0))]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}, {method.beta}")
+def test_a_drawn_token_is_right_as_often_as_the_sampler_would_draw_it(logits, method):
+    model = model_of(of_logits(logits))
+    chances = torch.softmax(scores(method, logits[: len(method.rounds)], step=0), dim=1)
+    truths = model.records.frame["truth"]
+    drawn = controls.drawn(model, method)
+    sure = controls.confidence(model.records, model.replay, method)
+    for place in range(ROWS):
+        right = [token for token, word in READ.items() if word == truths[place]]
+        assert drawn[place] == pytest.approx(float(chances[place, right].sum()), abs=1e-5)
+        chosen = READ.get(int(chances[place].argmax()))
+        same = [token for token in range(len(PIECES)) if READ.get(token) == chosen]
+        assert sure[place] == pytest.approx(float(chances[place, same].sum()), abs=1e-5)
+
+
+def test_short_answers_have_no_expectation_but_that_of_draws(logits):
     records = of_logits(logits, "short")
-    assert np.isnan(controls.sampled(records, Replay(records))).all()
+    assert np.isnan(controls.drawn(model_of(records))).all()
+    assert np.isnan(controls.confidence(records, Replay(records), BASE)).all()
+    shares = np.linspace(0, 1, ROWS)
+    assert np.array_equal(controls.drawn(model_of(records, base=shares)), shares)
+    assert np.isnan(controls.drawn(model_of(records, base=shares), TWO_WORDINGS)).all()
+    one_token = controls.drawn(model_of(of_logits(logits), base=shares))
+    assert np.array_equal(one_token, controls.drawn(model_of(of_logits(logits))))
+
+
+def test_every_control_gives_an_outcome_and_reads_rounds_that_are_known(logits):
+    model = model_of(of_logits(logits))
+    for name, control in controls.CONTROLS.items():
+        outcome = control.right(model)
+        assert outcome.shape == (ROWS,) and np.nanmin(outcome) >= 0 and np.nanmax(outcome) <= 1
+        assert set(control.reads.rounds) <= set(ROUNDS)
+        assert name.startswith("vote") == (control.reads.N > 0)
+        assert colour(name) == CONTROLS[name].colour
+    assert controls.CONTROLS.keys() == CONTROLS.keys() and set(controls.NULLS) < CONTROLS.keys()

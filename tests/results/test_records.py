@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from sci_book.results import metrics
+from sci_book.results import controls
 from sci_book.results.records import (
     SCHEMA_VERSION,
     Records,
@@ -134,30 +135,33 @@ def two_answers(first, second, third, samples=1):
     return logits
 
 
+def outcome(control, records):
+    return controls.CONTROLS[control].right(SimpleNamespace(records=records))
+
+
 def test_runner_up_is_the_next_answer_that_differs():
     pieces = {token: "x" for token in range(VOCABULARY)} | {1: "yes", 2: "Yes", 3: "no"}
     records = records_of(two_answers(9, 8, 7), 8, pieces=pieces)
-    assert metrics.runner_up(records).tolist() == ["no"]
-    assert metrics.uniform_other(records).tolist() == [0.0]
+    assert controls.runner_up(records).tolist() == ["no"]
+    assert controls.uniform_other(records).tolist() == [0.0]
     right = [float(truth == "no") for truth in records.frame["truth"]]
-    assert metrics.null_outcomes(records)["runner-up"].tolist() == right
+    assert outcome("runner-up", records).tolist() == right
 
 
 def test_records_without_logits_have_no_runner_up():
     pieces = {token: "x" for token in range(VOCABULARY)} | {1: "yes", 2: "Yes", 3: "no"}
     alone = records_of(two_answers(9, 8, 7), 8, pieces=pieces).answers_alone()
-    outcomes = metrics.null_outcomes(alone)
-    assert np.isnan(outcomes["runner-up"]).all()  # not measured, and no zero
-    assert outcomes["uniform other"].tolist() == [0.0]
+    assert np.isnan(outcome("runner-up", alone)).all()  # not measured, and no zero
+    assert outcome("uniform other", alone).tolist() == [0.0]
 
 
 def test_uniform_other_is_the_expected_outcome():
     pieces = {token: "x" for token in range(VOCABULARY)} | {1: "no", 3: "yes"}
-    assert metrics.uniform_other(records_of(two_answers(9, 8, 7), 8, pieces=pieces)) == [1.0]
+    assert controls.uniform_other(records_of(two_answers(9, 8, 7), 8, pieces=pieces)) == [1.0]
     unknown = records_of(two_answers(8, 9, 7), 8, "mcq", pieces)
-    assert metrics.uniform_other(unknown) == [0.5]
+    assert controls.uniform_other(unknown) == [0.5]
     short = records_of(two_answers(9, 8, 7), 8, "short", pieces)
-    assert np.isnan(metrics.uniform_other(short)).all()
+    assert np.isnan(controls.uniform_other(short)).all()
 
 
 def test_answers_follow_recorded_trajectories_or_are_marked():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sci_book.results.records import read_records
-from sci_book.results.statistics import Interval
+from sci_book.results.statistics import Interval, measure, ratio
 from sci_book.run import conditions
 
 SPEC = conditions.load_conditions()
@@ -64,6 +64,22 @@ def test_differences_of_the_frozen_records_are_those_of_their_accuracies():
     assert table.loc[("dummy", "noise500", "Overall"), "state"] == "met"
     without = conditions.measure(records, SPEC)
     assert "as-the-paper" not in set(without["id"])
+
+
+def test_over_trainings_each_number_is_the_mean_of_theirs_with_their_interval():
+    name, folders = "pocket-llavanext.parquet", ("", "seed1/", "seed2/", "seed1/")
+    trainings = [read_records(f"data_manifests/records/{folder}{name}") for folder in folders]
+    table = conditions.measure(trainings[0], SPEC, further=trainings[1:])
+    found = table.set_index(["id", "input", "group"]).loc[("rewording", "V1", "Others")]
+    sides = []
+    for records in trainings:
+        rows = records.ok & (records.frame["position"].to_numpy() % 5 == 0)
+        rows = rows & (records.frame["kind"] == "Others").to_numpy()
+        gap = 100.0 * records.correct("V1")[rows] - 100.0 * records.correct("original")[rows]
+        sides.append((np.stack([gap, np.ones(len(gap))]), records.frame["group"][rows]))
+    expected = measure(sides, ratio, span=(-100.0, 100.0))
+    assert tuple(found[["estimate", "low", "high", "n"]]) == pytest.approx(expected[:4])
+    assert found["state"] == conditions.state(expected, WITHIN, SPEC["least_rows"])
 
 
 def test_noise_that_is_cut_to_the_pictures_range_is_still_read():

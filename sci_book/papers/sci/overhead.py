@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from sci_book.results.controls import CONTROLS
 from sci_core.counterfactuals import is_constant, shrinks
 from sci_core.engine.engine import begin_rounds
 from sci_core.engine.questions import EncodedQuestion, RoundImage
@@ -36,8 +37,8 @@ LAYOUT = {"before": 15, "question": 60, "instruction": 20, "rewrite": 35}
 class MadeUpQuestions:
     """Questions of the layout: random words, and no two pictures alike but for black.
 
-    A round whose dummy shrinks shows `smaller` of its kind ("tinynoise"), every other round shows
-    `picture`; only the numbers of tokens and patches matter.
+    A round whose dummy shrinks shows `smaller` of its kind ("tinynoise"; "none" and "unk" are words
+    in its place), every other round shows `picture`; only the numbers of tokens and patches matter.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class MadeUpQuestions:
         self._before = random.Random(0).choices(self._vocabulary, k=LAYOUT["before"])
 
     def _written(self, picture: Picture) -> Picture:
-        """The picture with the ids that stand for it in a prompt."""
+        """The picture with the ids that stand for it in a prompt; words have theirs."""
+        if not picture.tokens:
+            return picture
         return replace(picture, ids=(self._image_token_id,) * picture.tokens)
 
     def batch(self, method: Method, size: int, *, repeated: bool = False) -> list[EncodedQuestion]:
@@ -248,6 +251,7 @@ def made_up(image_tokens: int) -> tuple[CountingModel, MadeUpQuestions]:
         return Picture({"image_grid_thw": torch.tensor([[1, 4, tokens]])}, tokens)
 
     smaller = {"smallnoise": of(image_tokens // 4), "tinynoise": of(image_tokens // 16)}
+    smaller |= {"none": Picture({}, 0), "unk": Picture({}, 0, (model.image_token_id + 1,))}
     return model, MadeUpQuestions(model, of(image_tokens), smaller)
 
 
@@ -270,6 +274,25 @@ def ratio(
     """Tokens through the language model, in multiples of the base."""
     base = work(BASE, image_tokens)["token_rows"]
     return work(method, image_tokens, strategy, cache)["token_rows"] / base
+
+
+class Cost(NamedTuple):
+    """Tokens through the language model: those of a question, and those of a token of its answer.
+
+    Padding counts as `read`; each `new` token goes through every round.
+    """
+
+    read: int
+    new: int
+
+
+def cost(method: Method | str, image_tokens: int) -> Cost:
+    """What a method costs, or one of `controls.CONTROLS` by its name.
+
+    Its rounds share what they have in common, the picture for one, as in `two_phase`.
+    """
+    read = CONTROLS[method].reads if isinstance(method, str) else method
+    return Cost(work(read, image_tokens)["token_rows"], len(read.rounds))
 
 
 def again(method: Method, image_tokens: int) -> float:

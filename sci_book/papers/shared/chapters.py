@@ -22,9 +22,8 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.resources import PAPER
 from sci_book.results import places
-from sci_book.results.controls import OUTCOMES
+from sci_book.results.controls import CONTROLS
 from sci_book.results.drbench import Quantifier, split, subsets
-from sci_book.results.metrics import NULLS, null_outcomes
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
@@ -153,6 +152,26 @@ class Subject:
         """The records made ready for methods that were not decoded."""
         return Replay(self.records)
 
+    @cached_property
+    def draws(self) -> pd.DataFrame:
+        """By method, a column each, the share of 20 answers drawn at temperature 1 that is right.
+
+        From `draws/<name>.csv` beside the records (`run.draws`); NaN for a row without draws.
+
+        Raises:
+            RecordsError: the draws are of another revision of the model.
+        """
+        path = self.path.parent / "draws" / f"{self.path.stem}.csv"
+        if not path.is_file():
+            return pd.DataFrame(index=range(len(self.records.table)))
+        drawn = pd.read_csv(path)
+        if set(drawn.pop("revision")) != {self.records.stamp["revision"]}:
+            raise RecordsError(
+                f"{path} does not go with {self.path.name}: it is of another revision. Draw anew "
+                "with `python benchmarks/draws.py`, or delete it."
+            )
+        return drawn.set_index(["dataset", "index"]).reindex(self.records.keys)
+
     def answers(self, method: Method | str) -> pd.DataFrame:
         """The `answer` of every row, None where unknown, and whether it is `known`.
 
@@ -173,12 +192,10 @@ class Subject:
     def right(self, method: Method | str) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
 
-        The method as in `answers`, or one of `metrics.null_outcomes` or `controls` by its name.
+        The method as in `answers`, or one of `controls.CONTROLS` by its name.
         """
-        if method in OUTCOMES and method not in self._right:
-            self._right[method] = OUTCOMES[method](self)
-        if method in NULLS and method not in self._right:
-            self._right.update(null_outcomes(self.records))
+        if method in CONTROLS and method not in self._right:
+            self._right[method] = CONTROLS[method].right(self)
         if method not in self._right:
             said = self.answers(method)["answer"].to_numpy(dtype=object)
             hits = said == self.records.frame["truth"].to_numpy(dtype=object)

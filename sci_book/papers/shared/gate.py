@@ -5,12 +5,15 @@ nothing (`data_manifests/paper/conditions.yaml`). On a model for which that is n
 the book calls no verdict.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import pandas as pd
 
+from sci_book.results.drbench import split
 from sci_book.results.records import Records, read_records
+from sci_book.results.statistics import FEWEST
 from sci_book.run import conditions
 
 OF_SCI = ("rewording", "dummy", "above-chance")
@@ -21,6 +24,17 @@ _LACKING = {
     "as-the-paper": "undecided (the paper has no such model)",
     "sister": "undecided (it has no smaller sister)",
 }
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """One training of a model: `chapters.Subject`."""
+
+    path: Path
+    records: Records
+
+    @property
+    def unmet(self) -> dict[str, str]: ...
 
 
 def measured(records: Records, path: Path, paper: float | None) -> pd.DataFrame:
@@ -62,6 +76,33 @@ def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str,
     unread = conditions.overall(conditions.readable(records)) == "not met"
     states[conditions.READABLE] = "not met" if unread else "met"
     return _LACKING | {name: "" if state == "met" else state for name, state in states.items()}
+
+
+def over_trainings(trainings: Sequence[Trained]) -> dict[str, str]:
+    """`unmet` of a model over the trainings of its recipe, as a claim is judged over them.
+
+    Of `FEWEST` and more from intervals over them; of fewer the state that all have, or undecided.
+    What asks for the paper's model or a sister is undecided; answers of one training that cannot be
+    read are enough to stop a verdict.
+    """
+    each = [training.unmet for training in trainings]
+    if len(trainings) < FEWEST:
+        states = {name: {other[name] for other in each} for name in each[0]}
+        over = {n: min(found) if len(found) == 1 else "undecided" for n, found in states.items()}
+    else:
+        spec = {**conditions.load_conditions(), "split": "all"}
+        records, *further = map(_judged_rows, trainings)
+        table = conditions.measure(records, spec, further=further)
+        words = {str(name): conditions.overall(lines) for name, lines in table.groupby("id")}
+        over = _LACKING | {name: "" if word == "met" else word for name, word in words.items()}
+    unread = any(other.get(conditions.READABLE) for other in each)
+    return over | {conditions.READABLE: "not met" if unread else ""}
+
+
+def _judged_rows(training: Trained) -> Records:
+    records, spec = judged_on(training.path, training.records)
+    every = spec["split"] == "all"
+    return records if every else records.take(split(records) == spec["split"])
 
 
 def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -> str:

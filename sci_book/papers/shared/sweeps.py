@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_side
+from sci_book.results.controls import NULLS
 from sci_book.results.drbench import Quantifier
-from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
+from sci_book.results.metrics import KINDS, accuracy_table
 from sci_book.results.statistics import Interval, difference, key_of
 from sci_core.methods import Method
 
@@ -109,14 +110,14 @@ def beside_paper(
 ) -> Table:
     """A table of the paper on one subset: accuracy by question type, the interval of Overall.
 
-    Below stand the null methods, for on B and BS whatever changes an answer gains.
+    Below stand two controls, for on B and BS whatever changes an answer gains.
 
     Args:
         right: outcomes by row of the table; `labels` say how each row is shown.
         paper: the paper's percentages, by row and question type.
         members: membership in the subset, its only column.
     """
-    right = {**right, **null_outcomes(subject.records)}
+    right = {**right, **{name: subject.right(name) for name in NULLS}}
     paper = paper.reindex([*paper.index, *(row for row in right if row not in paper.index)])
     cells = accuracy_table(right, subject.records.frame, members)
     cells = cells.set_index(["question_type", "method"])

@@ -9,14 +9,17 @@ from sci_book.papers.sci.overhead import (
     LAYOUT,
     CountingModel,
     MadeUpQuestions,
+    cost,
     counted,
     ratio,
     strategies,
     work,
 )
 from sci_book.resources import ROOT
+from sci_book.results.controls import CONTROLS
 from sci_core import BASE, SCI3, SCI5, SCI5_LITE, SCI7, PrefixCache, sci
 from sci_core.families.processors import Picture
+from sci_core.methods import ICD, MEANS, VDD
 
 TEXT = LAYOUT["question"] + LAYOUT["instruction"]
 BASE_ROWS = LAYOUT["before"] + 1280 + TEXT
@@ -120,6 +123,20 @@ def test_a_ratio_is_the_rounds_own_tokens_added_up():
     assert work(SCI7, 320)["token_rows"] == 415 + 3 * 35 + 80 + 2 * 415
     assert ratio(SCI7, 320) == pytest.approx(1430 / 415)
     assert ratio(SCI3, 320) == pytest.approx(530 / 415)
+
+
+def test_a_control_costs_what_it_reads_and_no_more_than_sci5():
+    """One picture, and 35 tokens a rewording: a vote and a mean read the same rounds."""
+    for name, control in CONTROLS.items():
+        read = 415 + 35 * control.reads.N
+        assert cost(name, 320) == (read, 1 + control.reads.N) and read < cost(SCI5, 320).read
+    assert [cost(mean, 320) for mean in MEANS] == [cost(f"vote({n})", 320) for n in (2, 3)]
+    assert cost(SCI5, 320) == (work(SCI5, 320)["token_rows"], 5)
+
+
+def test_words_in_a_pictures_place_cost_no_picture():
+    assert cost(VDD, 320) == (415 + (15 + 60 + 20) + (15 + 60 + 20) + 2, 3)
+    assert cost(ICD, 320) == (415 + 35, 2)
 
 
 def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():

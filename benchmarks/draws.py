@@ -1,0 +1,34 @@
+"""Draw the short answers of a model at temperature 1, 20 times each, beside its records.
+
+    python benchmarks/draws.py checkpoints/pocket-qwen2vl data_manifests/records
+
+Writes `draws/<model>.csv` into that folder: what the controls `sampled` and `sampled, plausible`
+know of short answers (`sci_book/results/controls.py`). Some 36,000 answers a pocket model.
+"""
+
+import argparse
+from pathlib import Path
+
+from sci_book.data.catalogue import model_name
+from sci_book.data.datasets import load_dataset
+from sci_book.files import write_whole
+from sci_book.results.controls import PLAUSIBLE
+from sci_book.run.draws import draws
+from sci_core.families.models import load_model
+from sci_core.methods import BASE
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("records", type=Path, help="the folder of the model's records")
+    parser.add_argument("--data", default="pocket")
+    arguments = parser.parse_args()
+    table = draws(load_model(arguments.model), load_dataset(arguments.data), (BASE, PLAUSIBLE))
+    out = arguments.records / "draws" / f"{model_name(arguments.model)}.csv"
+    write_whole(out, table.to_csv(index=False).encode())
+    print(f"{out}: {len(table):,} rows")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The second claims: judged for each family of models over the trainings of its recipe.
+
+`data_manifests/paper/second/*.yaml` holds them, a file a page: as the papers' claims, with the
+`section` of the page in the place of one of a paper. A measure is a generator in
+`REGISTERED`: of a list of models and a claim's arguments, lines of the frame, each a part of the
+claim. What a claim `rests_on` is a condition of `conditions.yaml`, or the id of another claim,
+which then has to hold.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sci_book.files import read_yaml
+from sci_book.papers.sci import described, nulls, objections
+from sci_book.papers.shared import gate
+from sci_book.papers.shared.chapters import Subject, by_seed
+from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.paper import OWN
+from sci_book.pipeline.claims import Claim, claim_of
+from sci_book.pipeline.ledger import Finding, judged_by
+from sci_book.resources import PAPER
+from sci_book.results.stamps import NotRecorded
+from sci_book.results.statistics import FEWEST
+
+REGISTERED = (objections.MEASURES, nulls.MEASURES, described.MEASURES)
+"""The measures of each module that has some, by name."""
+FOLDER = PAPER / "second"
+
+
+class Judgement(NamedTuple):
+    """What became of a claim with a family of trainings.
+
+    model     the family's name in tables
+    word      what the trainings say; "inconclusive" where fewer than `FEWEST` do not all say it
+    findings  the one over trainings; of fewer than `FEWEST`, one of each that has what is measured
+    count     how many trainings those are
+    unmet     what the family does not meet of what the claim rests on
+    """
+
+    claim: Claim
+    model: str
+    word: str
+    findings: Sequence[Finding]
+    count: int
+    unmet: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The word, or *not comparable* where a condition is not met."""
+        return "not comparable" if self.unmet else self.word
+
+
+def measures() -> dict[str, Callable[..., Iterable[Mapping[str, Any]]]]:
+    """The measures of all modules by name."""
+    return {name: measure for those in REGISTERED for name, measure in those.items()}
+
+
+def load_claims(folder: Path = FOLDER) -> list[Claim]:
+    """All claims of the folder, file by file.
+
+    Raises:
+        ValueError: two claims of one id, two measures of one name, or one that does not exist.
+    """
+    claims = [
+        claim_of({"page": path.stem, "place": entry.pop("section"), **entry}, OWN)
+        for path in sorted(folder.glob("*.yaml"))
+        for entry in read_yaml(path)
+    ]
+    names, known = [claim.id for claim in claims], measures()
+    names += [f"measure {name}" for those in REGISTERED for name in those]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    unknown = sorted({claim.measure for claim in claims} - {*known})
+    if twice or unknown:
+        raise ValueError(
+            f"{folder} has names twice: {twice}; and measures that do not exist: {unknown}. Known "
+            f"are {', '.join(known)}."
+        )
+    return claims
+
+
+def judge(claims: Iterable[Claim], models: Iterable[Subject]) -> list[Judgement]:
+    """Every claim for each model, over its trainings."""
+    judgements, claims = [], list(claims)
+    for model in models:
+        alone = [training for (training,) in by_seed([model]).values()]
+        judged = [_judged(claim, model, alone) for claim in claims]
+        states = gate.over_trainings(alone)
+        states |= {each.claim.id: "" if each.word == "holds" else each.word for each in judged}
+        for each in judged:
+            needed = each.claim.rests_on
+            unmet = gate.of_claim(needed, {model.shown: states}) if needed else ""
+            judgements.append(each._replace(unmet=unmet))
+    return judgements
+
+
+def _judged(claim: Claim, model: Subject, alone: Sequence[Subject]) -> Judgement:
+    lines = _lines(claim, model) if len(alone) >= FEWEST else []
+    count = min((len(line["trainings"]) for line in lines), default=0)
+    findings = [_finding(claim, model, lines)]
+    if count < FEWEST:
+        each = [_finding(claim, one, _lines(claim, one)) for one in alone]
+        findings = [finding for finding in each if finding.verdict != "not comparable"]
+        count = len(findings)
+    words = {finding.verdict for finding in findings}
+    word = "inconclusive" if len(words) > 1 else min(words, default="not comparable")
+    return Judgement(claim, model.shown, word, findings, count)
+
+
+def _lines(claim: Claim, model: Subject) -> list[dict[str, Any]]:
+    """The parts of a claim; none where the records do not hold what is measured."""
+    try:
+        return list(measures()[claim.measure]([model], **claim.arguments))
+    except NotRecorded:
+        return []
+
+
+def _finding(claim: Claim, model: Subject, lines: Iterable[Mapping[str, Any]]) -> Finding:
+    parts = []
+    for line in lines:
+        keys = [value for key, value in line.items() if key != "model" and isinstance(value, str)]
+        parts.append(Part(", ".join(keys), lambda at=line: at["interval"](at["trainings"])))
+    return judged_by(claim, parts, model.name, model.shown)
