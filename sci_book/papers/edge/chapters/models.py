@@ -238,7 +238,8 @@ def _model(path: Path, family: str, suffix: str) -> Subject:
         label = entry["label"]
         title = f"pocket {entry['title']}" if entry["pocket"] else f"{entry['title']}, run here"
     title = ", ".join([title, *filter(None, suffix.split("-"))])
-    return Subject(path.stem, label, title, title, path, read_records(path))
+    records = read_records(path)
+    return Subject(path.stem, label, title, title, path, records, companion=FOLDER)
 
 
 def about(recorded: Recorded) -> str:
