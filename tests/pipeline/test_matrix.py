@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sci_book import cli
-from sci_book.papers.registry import PAPERS
+from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import matrix, pocket_data
@@ -199,7 +199,8 @@ def test_a_method_gains_on_every_probe_if_each_interval_lies_on_the_better_side(
 def test_a_paper_without_records_is_named_and_leaves_the_claim_open(fit, made):
     text, word = judged(fit, [cell(1, 2)])
     assert word == "not comparable"
-    assert "no such records of C-VQA, The Edge Reliability Gap, ORIC, MetaRA." in text
+    titles = ", ".join(PAPERS[name].title for name in COMPANIONS)
+    assert f"no such records of {titles}." in text
 
 
 def test_a_number_without_an_interval_neither_gains_nor_loses(fit):
