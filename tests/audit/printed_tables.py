@@ -1,4 +1,4 @@
-"""What tests of audits share: every paper's audit, findings by verdict, and tables with other cells."""
+"""What tests of audits share: the papers' audits, findings by verdict, tables with other cells."""
 
 import re
 import shutil
