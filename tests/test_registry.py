@@ -1,5 +1,6 @@
 """A paper is what its description says; code takes the list of papers from the registry."""
 
+import ast
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -50,4 +51,5 @@ def test_a_companion_is_named_where_no_code_can_list_it(paper):
     assert re.search(rf"[(|]{paper}[|)]", scorer), f"search_order.js: pages of {paper}"
     for page in ("verdicts", "audit_companions"):
         source = (ROOT / "notebooks" / f"{page}.py").read_text(encoding="utf-8")
-        assert f'"{PAPERS[paper].title}"' in source, f"{page}.py: the parameter `papers`"
+        (given,) = re.findall(r"^papers: list = (.*)", source, re.MULTILINE)
+        assert PAPERS[paper].title in ast.literal_eval(given), f"{page}.py: its `papers`"

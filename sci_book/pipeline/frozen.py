@@ -7,7 +7,7 @@ A model's records of a companion lie in a folder of that paper's name beside its
 from collections.abc import Iterator
 from pathlib import Path
 
-from sci_book.papers.registry import COMPANIONS, PAPERS
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.results.records import read_records
 from sci_book.run.provenance import as_recorded
@@ -17,7 +17,7 @@ from sci_core.families.models import load_model
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
     """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
-    companions = [PAPERS[name] for name in COMPANIONS]
+    companions = [paper for paper in PAPERS.values() if paper.name != OWN]
     files = [folder / paper.name / f"{checkpoint.name}.parquet" for paper in companions]
     files += [
         folder / paper.name / f"{checkpoint.name}-{precision}.parquet"
