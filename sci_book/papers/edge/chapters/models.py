@@ -30,7 +30,7 @@ from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table
 from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import ratio
+from sci_book.results.statistics import of_mean, ratio
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -134,8 +134,7 @@ def line(
 
     def columns(training: Subject) -> tuple[np.ndarray, np.ndarray]:
         some = rows(training)
-        values = some[column].to_numpy(dtype=float)
-        return np.stack([values, np.ones(len(some))]), some["group"].to_numpy(dtype=object)
+        return of_mean(some[column], some["group"])
 
     return frame.of_sums(model, columns, ratio, span=span, **keys)
 
