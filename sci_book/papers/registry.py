@@ -4,7 +4,6 @@ A further paper is its line here, and the steps of CONTRIBUTING (*A further pape
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from sci_book.audit import engine
@@ -42,10 +41,7 @@ def papers_titled(titles: Names) -> list[str]:
 
 
 def audited(paper: str, *, folder: Path = MANIFESTS) -> Audit:
-    """The audit of a paper's printed numbers: see `engine.audit`.
-
-    Kinds of check that are this paper's alone are `OWN` in its folder's `audit.py`, if it has one.
-    """
-    module = f"sci_book.papers.{paper}.audit"
-    own = import_module(module).OWN if find_spec(module) else {}
+    """The audit of a paper's printed numbers: see `engine.audit`."""
+    module, _, name = PAPERS[paper].checks.rpartition(".")
+    own = getattr(import_module(module), name) if module else {}
     return engine.audit(paper, own, folder=folder)

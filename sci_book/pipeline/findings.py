@@ -62,11 +62,9 @@ def of_page(
     return _once(evaluate(claims, subjects, results))
 
 
-def of_sections(
-    sections: Sequence[str], subjects: Sequence[Named], results: str | Path | None = None
-) -> list[Finding]:
+def of_sections(sections: Sequence[str], subjects: Sequence[Named]) -> list[Finding]:
     """`of_page` of each section of a page that has claims of its own."""
-    return [finding for name in sections for finding in of_page(name, subjects, results)]
+    return [finding for name in sections for finding in of_page(name, subjects)]
 
 
 def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
