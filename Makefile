@@ -28,7 +28,7 @@ help: ## list the commands
 	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
 	@echo "make reproduce FULL=1                 the same, recomputing every record"
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
-	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
+	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves out all but sci"
 	@echo "make reproduce … TOKENS=… BATCH=… WORKERS=…  new tokens, questions at a time, processes"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from sci_book.papers.registry import COMPANIONS, PAPERS
+
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "data_manifests" / "records"
 RUNS = ROOT / "runs" / "frozen"
@@ -60,9 +62,11 @@ def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
         yield reduced, probed(checkpoint, reduced, f"--quantization {precision}")
     if name == SISTER:
         return
-    for paper, freeze in (("cvqa", ""), ("oric", ""), ("metara", ALONE)):
-        out = RECORDS / paper / file
-        yield out, evaluated(checkpoint, f"pocket_{paper}", out, freeze=freeze)
+    for paper in (PAPERS[companion] for companion in COMPANIONS):
+        if paper.data:
+            out = RECORDS / paper.name / file
+            freeze = ALONE if paper.name == "metara" else ""  # whose pages replay nothing
+            yield out, evaluated(checkpoint, paper.data, out, freeze=freeze)
     validation = RECORDS / "validation" / file
     yield (
         validation,
@@ -87,7 +91,7 @@ def of_seed(name: str, checkpoint: str, seed: int) -> Iterator[tuple[Path, Comma
         RECORDS / folder / file,
         evaluated(checkpoint, "pocket", RECORDS / folder / file, freeze=ALONE),
     )
-    descriptions = RECORDS / "descriptions" / folder / file
+    descriptions = RECORDS / folder / "descriptions" / file
     yield descriptions, described(checkpoint, descriptions)
 
 

@@ -16,23 +16,14 @@ papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
 
 from IPython.display import Markdown, display
 
-from sci_book.audit import engine, pages
+from sci_book.audit import pages
 from sci_book.audit.findings import not_consistent, verdict_of
-from sci_book.papers.cvqa import audit as cvqa
-from sci_book.papers.edge import audit as edge
-from sci_book.papers.metara import audit as metara
-from sci_book.papers.oric import audit as oric
-from sci_book.papers.registry import PAPERS, papers_titled
+from sci_book.papers.registry import COMPANIONS, PAPERS, audited, papers_titled
 from sci_book.papers.shared import chapters, stamp, tables
 from sci_book.resources import AUDITS
 
 began = stamp.begin()
-audits = {
-    "C-VQA": engine.audit("cvqa", cvqa.OWN),
-    "The Edge Reliability Gap": engine.audit("edge", edge.OWN),
-    "ORIC": engine.audit("oric", oric.OWN),
-    "MetaRA": engine.audit("metara", metara.OWN),
-}
+audits = {PAPERS[name].title: audited(name) for name in COMPANIONS}
 
 # %% tags=["hide-input"]
 
@@ -43,8 +34,8 @@ def show_in_question(paper: str) -> None:
         display(table)
 
 
-audited = [title for name in papers_titled(papers) if (title := PAPERS[name].title) in audits]
-for paper in audited:
+shown = [title for name in papers_titled(papers) if (title := PAPERS[name].title) in audits]
+for paper in shown:
     verdict = verdict_of(audits[paper].findings.values())
     display(Markdown(f"**Verdict, {paper}: {verdict}.** {pages.summary(audits[paper])}"))
 
@@ -125,7 +116,7 @@ pages.ledger(
 
 # %% tags=["hide-input"]
 tables.plain(
-    pages.tally({paper: audits[paper].findings for paper in audited}),
+    pages.tally({paper: audits[paper].findings for paper in shown}),
     name="tally",
     caption="Findings by paper and verdict",
 )
@@ -144,12 +135,8 @@ tables.plain(
 # ## Stamp
 
 # %% tags=["hide-input"]
-files = [
-    path
-    for name in ("cvqa", "edge", "oric", "metara")
-    for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))
-]
-checks = [AUDITS / f"{name}.yaml" for name in ("cvqa", "edge", "oric", "metara")]
+files = [path for name in COMPANIONS for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))]
+checks = [AUDITS / f"{name}.yaml" for name in COMPANIONS]
 stamp.provenance(
     models={},
     data={"transcribed tables": stamp.checksum(files), "checks": stamp.checksum(checks)},

@@ -43,7 +43,7 @@ from sci_book.papers.edge.judge import TextJudge
 from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, concordance
 from sci_book.papers.shared import figures, frame, stamp, tables
-from sci_book.papers.shared.intervals import mean_of_means, several
+from sci_book.papers.shared.intervals import mean_of_means
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import findings as ledger
@@ -54,12 +54,9 @@ began = stamp.begin()
 recorded = edge.read(models, records)
 
 # %% tags=["hide-input"]
-sections = [
-    ledger.of_page(section, ledger.named(models, records))
-    for section in ("edge_table04_accuracy", "edge_table05_taxonomy", "edge_table06_calibration")
-]
-findings = [finding for section in sections for finding in section]
-Markdown("\n\n".join(map(ledger.conclusion, sections)))
+sections = ("edge_table04_accuracy", "edge_table05_taxonomy", "edge_table06_calibration")
+findings = ledger.of_sections(sections, ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 ledger.show_parts(
@@ -103,7 +100,7 @@ def right_of(training, side, kind):
 def of_both(training, side):
     """Both kinds together, each counting half."""
     kinds = [right_of(training, side, kind) for kind in KINDS]
-    return several([(rows["right"], rows["group"]) for rows in kinds])
+    return [statistics.of_mean(rows["right"], rows["group"]) for rows in kinds]
 
 
 # %%
@@ -120,7 +117,7 @@ def table04():
             keys = {"what": kind, "side": title, "paper": look(dataset=PAPER_SETS[kind]), "p": p}
             yield edge.line(model, of_side, "right", span, **keys)
         keys = {"what": "combined", "side": title, "paper": look(dataset="Combined")}
-        yield frame.of_sums(model, partial(of_both, side=side), mean_of_means, **keys)
+        yield frame.score(model, partial(of_both, side=side), mean_of_means, **keys)
 
 
 accuracy = frame.measured(table04(), "p")

@@ -46,12 +46,9 @@ began = stamp.begin()
 recorded = edge.read(models, records)
 
 # %% tags=["hide-input"]
-sections = [
-    ledger.of_page(section, ledger.named(models, records))
-    for section in ("edge_table07_blur", "edge_table08_ablations", "edge_table09_negation")
-]
-findings = [finding for section in sections for finding in section]
-Markdown("\n\n".join(map(ledger.conclusion, sections)))
+sections = ("edge_table07_blur", "edge_table08_ablations", "edge_table09_negation")
+findings = ledger.of_sections(sections, ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 ledger.show_parts(

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from sci_book import cli, resources
+from sci_book.papers.registry import PAPERS
 from tests import tiny
 
 OWN_DATA = """\
@@ -41,6 +42,18 @@ def real():
     if "SCI_REAL_DATA" not in os.environ:
         pytest.skip("SCI_REAL_DATA names no folder of real data")
     return Path(os.environ["SCI_REAL_DATA"])
+
+
+@pytest.fixture(scope="session")
+def paper_text(real):
+    """The text of a paper, by its name: files beside the real data, in the registry's order."""
+
+    def read(paper):
+        number = list(PAPERS).index(paper)
+        (path,) = (real.parent / "papers").glob(f"{number:03}_*.txt")
+        return path.read_text(encoding="utf-8")
+
+    return read
 
 
 @pytest.fixture

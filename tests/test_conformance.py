@@ -5,12 +5,10 @@ twofold: transformers' own processor and `generate` for the base method, and the
 (a plain pass a round and step, no gate, no store) for the others.
 """
 
-import os
 import random
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
@@ -197,14 +195,10 @@ def test_two_phase_is_sequential_in_any_batch_with_and_without_gate_and_store(ki
     assert store.hits
 
 
-@pytest.mark.skipif(
-    not os.environ.get("SCI_REAL_DATA"),
-    reason="SCI_REAL_DATA names no folder of real photographs",
-)
 @kinds
-def test_photographs_too(kind):
+def test_photographs_too(kind, real):
     model = tiny.load(kind, "float64")
-    folder = Path(os.environ["SCI_REAL_DATA"]) / "coco_mini" / "images"
+    folder = real / "coco_mini" / "images"
     files = sorted(folder.rglob("*.jpg"))
     assert len(files) > 2, f"{folder} holds no photographs"
     images = [Image.open(file).convert("RGB") for file in files[:3]]

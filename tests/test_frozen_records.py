@@ -15,7 +15,7 @@ from sci_book.commands.options import DEFAULT_PAIR
 from sci_book.data.answers import rules as answers
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.registry import PAPERS
+from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared import paper
 from sci_book.pipeline import frozen as frozen_records
 from sci_book.pipeline.reproduce import pocket_checkpoints
@@ -102,9 +102,9 @@ def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, fi
 def test_the_models_of_the_chapters_have_records_of_every_companion():
     for name in DEFAULT_PAIR.split(","):
         found = frozen_records.frozen_files(CHECKPOINTS / name, FROZEN_RECORDS, full=True)
-        assert [f"{path.parent.name}/{path.stem.removeprefix(name)}" for path in found] == [
-            "cvqa/", "edge/", "oric/", "metara/", "edge/-int8", "edge/-nf4",
-        ]  # fmt: skip
+        expected = [f"{paper}/{name}" for paper in COMPANIONS]
+        expected += [f"{p}/{name}-{less}" for p in COMPANIONS for less in PAPERS[p].precisions]
+        assert [f"{path.parent.name}/{path.stem}" for path in found] == expected
 
 
 def test_every_checkpoint_is_small_safe_and_named():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from PIL import ExifTags, Image
-from test_custom_generate import inputs_of, processor_of
 
 import sci_book
 import sci_core
@@ -26,6 +25,7 @@ from sci_core import (
     start,
 )
 from tests import tiny
+from tests.transformers_inputs import inputs_of, processor_of
 
 RAMP = np.linspace(0, 255, 48 * 64).reshape(48, 64).astype(np.uint8)
 COLOURS = Image.fromarray(np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2))

@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from sci_core.logits import (
     m3id_logits,
@@ -15,22 +14,7 @@ from sci_core.logits import (
     tie_logits,
     vc_logits,
 )
-
-# Quarters between -8 and 8: ties are common, and float64 sums of them are exact.
-QUARTERS = st.integers(-32, 32).map(lambda n: n / 4)
-
-
-@st.composite
-def logits(draw, rounds):
-    shape = (draw(rounds), draw(st.integers(1, 3)), draw(st.integers(1, 6)))
-    return torch.from_numpy(draw(hnp.arrays(np.float64, shape, elements=QUARTERS)))
-
-
-TWO = logits(st.just(2))
-MANY = logits(st.integers(1, 7))
-TEMPERATURES = st.floats(0.1, 20.0)
-
-TOY = torch.tensor([[[2.0, 1.0, 0.0]], [[1.0, 3.0, 0.0]], [[2.0, 0.0, 1.0]]])
+from tests.drawn_logits import MANY, QUARTERS, TEMPERATURES, TOY, TWO, logits
 
 
 def test_toy_vector():

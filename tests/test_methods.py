@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from test_logits import MANY, TOY, TWO, logits
 
 from sci_core.methods import (
     BASE,
@@ -25,6 +24,7 @@ from sci_core.methods import (
 )
 from sci_core.sampling import choose
 from sci_core.scoring import scores, survivors
+from tests.drawn_logits import MANY, TOY, TWO, logits
 
 FIVE = logits(st.just(5))
 

@@ -1,6 +1,5 @@
 """Pictures as a model reads them: pixel limits, and dummies made of the resized picture."""
 
-import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -158,19 +157,16 @@ def test_a_run_says_of_what_its_dummies_were_made(kind, side, tmp_path):
     assert same != changes
 
 
-@pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real data"
-)
 @pytest.mark.parametrize(
     "asked", [{"min_pixels": 1280 * 784, "max_pixels": 16384 * 784}, {"max_pixels": 60 * 784}]
 )
-def test_a_photographs_dummy_hides_it_at_the_size_that_is_read(asked):
+def test_a_photographs_dummy_hides_it_at_the_size_that_is_read(asked, real):
     """Spread and correlation with the picture, against an oracle written from the description.
 
     Qwen2-VL's patches of 14 pixels in twos, at the published limits (photographs are enlarged) and
     at small ones (they are shrunk, as those of a telephone are at the published ones).
     """
-    files = sorted(Path(os.environ["SCI_REAL_DATA"], "coco_mini", "images").glob("*.jpg"))
+    files = sorted((real / "coco_mini" / "images").glob("*.jpg"))
     processor = processor_of("qwen2_vl", asked)
     processor.image_processor.patch_size, processor.image_processor.merge_size = 14, 2
     step = np.linspace(-6, 6, 1000)

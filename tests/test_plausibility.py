@@ -6,10 +6,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from test_logits import MANY, TOY
 
 from sci_core.logits import tc_logits
 from sci_core.plausibility import constrain, plausible, plausible_within, require_finite
+from tests.drawn_logits import MANY, TOY
 
 BETAS = st.floats(0.01, 1.0)
 

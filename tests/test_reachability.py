@@ -1,6 +1,6 @@
 """Nothing in the package is there for its own tests alone."""
 
-import reachability
+from tests import reachability
 
 
 def test_users_reach_every_definition_and_parameter():

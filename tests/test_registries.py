@@ -12,7 +12,6 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import ImageFilter
-from test_logits import logits
 
 from sci_book.data.rewordings import check_rounds
 from sci_core import SCI3, TIE, VCD, Method, PrefixCache, counterfactual_image, generate
@@ -22,6 +21,7 @@ from sci_core.methods import RULES
 from sci_core.methods import method as named_method
 from sci_core.scoring import scores, survivors
 from tests import equations, tiny
+from tests.drawn_logits import logits
 
 RECIPE = Path(__file__).resolve().parents[1] / "book" / "new_family.md"
 

@@ -1,11 +1,13 @@
 """A paper is what its description says; code takes the list of papers from the registry."""
 
+import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sci_book.papers.registry import PAPERS
+from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared.paper import asked_of
 from sci_book.pipeline import frozen
 from sci_book.pipeline.own_book import chosen_papers
@@ -41,3 +43,13 @@ def test_a_paper_has_its_claims_and_its_index(paper):
     for name in (paper.claims, paper.index):
         assert (ROOT / "data_manifests" / "paper" / name).is_file()
     assert (paper.draw is None) == (paper.folder is None) == (paper.data is None)
+
+
+@pytest.mark.parametrize("paper", COMPANIONS)
+def test_a_companion_is_named_where_no_code_can_list_it(paper):
+    scorer = (ROOT / "book" / "_assets" / "search_order.js").read_text(encoding="utf-8")
+    assert re.search(rf"[(|]{paper}[|)]", scorer), f"search_order.js: pages of {paper}"
+    for page in ("verdicts", "audit_companions"):
+        source = (ROOT / "notebooks" / f"{page}.py").read_text(encoding="utf-8")
+        (given,) = re.findall(r"^papers: list = (.*)", source, re.MULTILINE)
+        assert PAPERS[paper].title in ast.literal_eval(given), f"{page}.py: its `papers`"

@@ -441,7 +441,7 @@ def test_a_limit_bounds_the_rows_of_every_paper(paper):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--only", "sci,orik"], "no paper 'orik'; known are sci, cvqa, edge, oric, metara"),
+        (["--only", "sci,orik"], f"no paper 'orik'; known are {', '.join(PAPERS)}"),
         (["--only", "oric", "--no-companions"], "COMPANIONS=0 leaves them out"),
         (["--only", "sci", "--full"], "leave --full out"),
     ],

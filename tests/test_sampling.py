@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from test_logits import MANY
 
 from sci_core.sampling import choose, uniform
+from tests.drawn_logits import MANY
 
 SEEDS = st.integers(0, 2**64 - 1)
 SAMPLES = st.integers(-(2**40), 2**40) | st.text(max_size=20)

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import pytest
 import torch
-from test_custom_generate import expected, inputs_of, processor_of, written
 
 from sci_book.run.provenance import revision
 from sci_core import BASE, SCI3, SCI5, custom_generate, generate, load_model, scores
 from tests import tiny
+from tests.transformers_inputs import expected, inputs_of, processor_of, written
 
 MANY = "qwen2_vl", "llava_next", "idefics3", "internvl"
 

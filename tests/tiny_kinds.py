@@ -6,6 +6,8 @@ from typing import Any
 
 import transformers
 
+Make = Callable[[transformers.PreTrainedTokenizerFast], transformers.PreTrainedModel]
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -14,7 +16,7 @@ class Kind:
     specials: tuple[str, ...]
     roles: dict[str, str]
     template: str
-    make: Callable[[transformers.PreTrainedTokenizerFast], Any]
+    make: Make
     pixels: dict[str, Any]
     names: dict[str, str] = field(default_factory=dict)
 
@@ -53,197 +55,59 @@ def vision_part(**more: Any) -> dict:
     } | more
 
 
-def _mrope(**more: Any) -> dict:
-    return {
-        "rope_parameters": {
-            "rope_type": "default",
-            "rope_theta": 1e4,
-            "mrope_section": [2, 1, 1],
-            **more,
+def _qwen(name: str, *, rope: dict | None = None, text: dict | None = None, **vision: Any) -> Make:
+    """What makes a model with Qwen's positions of three parts and its own tower."""
+
+    def make(fast: transformers.PreTrainedTokenizerFast) -> transformers.PreTrainedModel:
+        parts = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]}
+        ids = {
+            f"{part}_token_id": fast.convert_tokens_to_ids(f"<|{token}|>")
+            for part, token in (
+                ("image", "image_pad"), ("video", "video_pad"),
+                ("vision_start", "vision_start"), ("vision_end", "vision_end"),
+            )
+        }  # fmt: skip
+        config = getattr(transformers, f"{name}Config")(
+            text_config=text_config(fast)
+            | {"rope_parameters": parts | (rope or {})}
+            | (text or {}),
+            vision_config={"num_heads": 2, "patch_size": 8, "initializer_range": 0.2} | vision,
+            **ids,
+            **role_ids(fast),
+        )
+        return getattr(transformers, f"{name}ForConditionalGeneration")(config)
+
+    return make
+
+
+def _model(
+    name: str,
+    tower: str = "",
+    text: str = "Llama",
+    vision: dict | None = None,
+    language: dict | None = None,
+    **fields: Any,
+) -> Make:
+    """What makes a language model behind a tower; a field that is a token becomes its id."""
+
+    def make(fast: transformers.PreTrainedTokenizerFast) -> transformers.PreTrainedModel:
+        part = vision_part(**(vision or {}))
+        ids = {
+            key: fast.convert_tokens_to_ids(field) if str(field).startswith("<") else field
+            for key, field in fields.items()
         }
-    }
+        config = getattr(transformers, f"{name}Config")(
+            vision_config=getattr(transformers, f"{tower}VisionConfig")(**part) if tower else part,
+            text_config=getattr(transformers, f"{text}Config")(
+                **text_config(fast), **(language or {})
+            ),
+            initializer_range=0.2,
+            **ids,
+            **role_ids(fast),
+        )
+        return getattr(transformers, f"{name}ForConditionalGeneration")(config)
 
-
-def _qwen_ids(fast: transformers.PreTrainedTokenizerFast) -> dict:
-    ids = fast.convert_tokens_to_ids
-    return {
-        "image_token_id": ids("<|image_pad|>"),
-        "video_token_id": ids("<|video_pad|>"),
-        "vision_start_token_id": ids("<|vision_start|>"),
-        "vision_end_token_id": ids("<|vision_end|>"),
-        **role_ids(fast),
-    }
-
-
-def _qwen2_vl(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.Qwen2VLForConditionalGeneration:
-    vision = {
-        "depth": 2,
-        "embed_dim": 32,
-        "hidden_size": 32,
-        "num_heads": 2,
-        "mlp_ratio": 2,
-        "patch_size": 8,
-        "initializer_range": 0.2,
-    }
-    config = transformers.Qwen2VLConfig(
-        text_config=text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
-    )
-    return transformers.Qwen2VLForConditionalGeneration(config)
-
-
-def _qwen2_5_vl(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.Qwen2_5_VLForConditionalGeneration:
-    vision = {
-        "depth": 3,
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "out_hidden_size": 32,
-        "num_heads": 2,
-        "patch_size": 8,
-        "window_size": 32,  # two by two image tokens
-        "fullatt_block_indexes": [1],
-        "initializer_range": 0.2,
-    }
-    config = transformers.Qwen2_5_VLConfig(
-        text_config=text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
-    )
-    return transformers.Qwen2_5_VLForConditionalGeneration(config)
-
-
-def _qwen3_vl(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.Qwen3VLForConditionalGeneration:
-    vision = {
-        "depth": 3,
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "out_hidden_size": 32,
-        "num_heads": 2,
-        "patch_size": 8,
-        "num_position_embeddings": 16,
-        "deepstack_visual_indexes": [0, 1],
-        "initializer_range": 0.2,
-    }
-    text = text_config(fast) | _mrope(mrope_interleaved=True)
-    text |= {"num_hidden_layers": 3, "head_dim": 8}
-    config = transformers.Qwen3VLConfig(text_config=text, vision_config=vision, **_qwen_ids(fast))
-    return transformers.Qwen3VLForConditionalGeneration(config)
-
-
-def _llava(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.LlavaForConditionalGeneration:
-    config = transformers.LlavaConfig(
-        vision_config=transformers.CLIPVisionConfig(**vision_part()),
-        text_config=transformers.LlamaConfig(**text_config(fast)),
-        image_token_index=fast.convert_tokens_to_ids("<image>"),
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.LlavaForConditionalGeneration(config)
-
-
-def _llava_siglip(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.LlavaForConditionalGeneration:
-    """As llava-interleave is: a tower without a class token, all of whose features are taken."""
-    config = transformers.LlavaConfig(
-        vision_config=transformers.SiglipVisionConfig(**vision_part(vision_use_head=False)),
-        text_config=transformers.Qwen2Config(**text_config(fast)),
-        image_token_index=fast.convert_tokens_to_ids("<image>"),
-        vision_feature_layer=-1,
-        vision_feature_select_strategy="full",
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.LlavaForConditionalGeneration(config)
-
-
-def _llava_next(
-    fast: transformers.PreTrainedTokenizerFast, text: type = transformers.LlamaConfig, **more: Any
-) -> transformers.LlavaNextForConditionalGeneration:
-    config = transformers.LlavaNextConfig(
-        vision_config=transformers.CLIPVisionConfig(**vision_part()),
-        text_config=text(**text_config(fast), **more),
-        image_token_index=fast.convert_tokens_to_ids("<image>"),
-        image_grid_pinpoints=PINPOINTS,
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.LlavaNextForConditionalGeneration(config)
-
-
-def _llava_next_mistral(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.LlavaNextForConditionalGeneration:
-    return _llava_next(fast, transformers.MistralConfig, sliding_window=None)
-
-
-def _llava_next_qwen2(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.LlavaNextForConditionalGeneration:
-    return _llava_next(fast, transformers.Qwen2Config)
-
-
-def _llava_onevision(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.LlavaOnevisionForConditionalGeneration:
-    config = transformers.LlavaOnevisionConfig(
-        vision_config=transformers.SiglipVisionConfig(**vision_part(vision_use_head=False)),
-        text_config=transformers.Qwen2Config(**text_config(fast)),
-        image_token_index=fast.convert_tokens_to_ids("<image>"),
-        video_token_index=fast.convert_tokens_to_ids("<video>"),
-        image_grid_pinpoints=[*PINPOINTS, [96, 96]],
-        vision_aspect_ratio="anyres_max_2",  # so that several tiles are shrunk
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.LlavaOnevisionForConditionalGeneration(config)
-
-
-def _idefics3(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.Idefics3ForConditionalGeneration:
-    config = transformers.Idefics3Config(
-        vision_config=vision_part(),
-        text_config=transformers.LlamaConfig(**text_config(fast)),
-        image_token_id=fast.convert_tokens_to_ids("<image>"),
-        scale_factor=2,
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.Idefics3ForConditionalGeneration(config)
-
-
-def _smolvlm(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.SmolVLMForConditionalGeneration:
-    config = transformers.SmolVLMConfig(
-        vision_config=vision_part(),
-        text_config=transformers.LlamaConfig(**text_config(fast)),
-        image_token_id=fast.convert_tokens_to_ids("<image>"),
-        scale_factor=2,
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.SmolVLMForConditionalGeneration(config)
-
-
-def _internvl(
-    fast: transformers.PreTrainedTokenizerFast,
-) -> transformers.InternVLForConditionalGeneration:
-    config = transformers.InternVLConfig(
-        vision_config=vision_part(image_size=[32, 32], patch_size=[8, 8]),
-        text_config=transformers.Qwen2Config(**text_config(fast)),
-        image_token_id=fast.convert_tokens_to_ids("<IMG_CONTEXT>"),
-        image_seq_length=4,
-        initializer_range=0.2,
-        **role_ids(fast),
-    )
-    return transformers.InternVLForConditionalGeneration(config)
+    return make
 
 
 def _template(turn: str, image: str, end: str, reply: str, before: str = "") -> str:
@@ -283,33 +147,46 @@ NEXT_PIXELS = {
     "crop_size": {"height": 32, "width": 32},
     "image_grid_pinpoints": PINPOINTS,
 }
+TOWER = {"depth": 3, "hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32}
+HEADLESS = {"vision_use_head": False}
+LLAVA = _model("Llava", "CLIP", image_token_index="<image>")
+ANYRES = {"image_token_index": "<image>", "image_grid_pinpoints": PINPOINTS}
 KINDS = {
     "qwen2_vl": Kind(
         QWEN,
         CHAT_ROLES,
         _template(TURN, QWEN_IMAGE, "<|im_end|>\n", REPLY, SYSTEM),
-        _qwen2_vl,
+        _qwen("Qwen2VL", depth=2, embed_dim=32, hidden_size=32, mlp_ratio=2),
         QWEN_PIXELS,
     ),
     "qwen2_5_vl": Kind(
         QWEN,
         CHAT_ROLES,
         _template(TURN, QWEN_IMAGE, "<|im_end|>\n", REPLY, SYSTEM),
-        _qwen2_5_vl,
+        _qwen(  # windows of two by two image tokens
+            "Qwen2_5_VL", **TOWER, window_size=32, fullatt_block_indexes=[1]
+        ),
         QWEN_PIXELS,
     ),
     "qwen3_vl": Kind(
         QWEN,
         CHAT_ROLES,
         _template(TURN, QWEN_IMAGE, "<|im_end|>\n", REPLY),
-        _qwen3_vl,
+        _qwen(
+            "Qwen3VL",
+            rope={"mrope_interleaved": True},
+            text={"num_hidden_layers": 3, "head_dim": 8},
+            **TOWER,
+            num_position_embeddings=16,
+            deepstack_visual_indexes=[0, 1],
+        ),
         QWEN_PIXELS | {"image_processor_type": "Qwen2VLImageProcessorFast"},  # as it is published
     ),
     "llava": Kind(
         LLAMA,
         LLAMA_ROLES,
         VICUNA_TEMPLATE,
-        _llava,
+        LLAVA,
         {
             "image_processor_type": "CLIPImageProcessor",
             "size": {"shortest_edge": 32},
@@ -320,7 +197,7 @@ KINDS = {
         LLAMA,
         LLAMA_ROLES,
         VICUNA_TEMPLATE,
-        _llava,
+        LLAVA,
         {
             "image_processor_type": "LlavaImageProcessor",
             "do_pad": True,
@@ -328,33 +205,52 @@ KINDS = {
             "crop_size": {"height": 32, "width": 32},
         },
     ),
-    "llava_siglip": Kind(
+    "llava_siglip": Kind(  # as llava-interleave is: no class token, and all features are taken
         (*CHAT, "<image>"),
         CHAT_ROLES,
         _template(TURN, "<image>\n", "<|im_end|>\n", REPLY),
-        _llava_siglip,
+        _model(
+            "Llava",
+            "Siglip",
+            "Qwen2",
+            HEADLESS,
+            image_token_index="<image>",
+            vision_feature_layer=-1,
+            vision_feature_select_strategy="full",
+        ),
         {"image_processor_type": "SiglipImageProcessor", "size": {"height": 32, "width": 32}},
     ),
-    "llava_next": Kind(LLAMA, LLAMA_ROLES, VICUNA_TEMPLATE, _llava_next, NEXT_PIXELS),
+    "llava_next": Kind(
+        LLAMA, LLAMA_ROLES, VICUNA_TEMPLATE, _model("LlavaNext", "CLIP", **ANYRES), NEXT_PIXELS
+    ),
     "llava_next_mistral": Kind(
         LLAMA,
         LLAMA_ROLES,
         _template("[INST] ", "<image>\n", " [/INST]", ""),
-        _llava_next_mistral,
+        _model("LlavaNext", "CLIP", "Mistral", language={"sliding_window": None}, **ANYRES),
         NEXT_PIXELS,
     ),
     "llava_next_qwen2": Kind(
         (*CHAT, "<image>"),
         CHAT_ROLES,
         _template(TURN, "<image>\n", "<|im_end|>\n", REPLY, SYSTEM),
-        _llava_next_qwen2,
+        _model("LlavaNext", "CLIP", "Qwen2", **ANYRES),
         NEXT_PIXELS,
     ),
     "llava_onevision": Kind(
         (*CHAT, "<image>", "<video>"),
         CHAT_ROLES,
         _template("<|im_start|>user ", "<image>\n", "<|im_end|>", REPLY),
-        _llava_onevision,
+        _model(  # several tiles are shrunk
+            "LlavaOnevision",
+            "Siglip",
+            "Qwen2",
+            HEADLESS,
+            image_token_index="<image>",
+            video_token_index="<video>",
+            image_grid_pinpoints=[*PINPOINTS, [96, 96]],
+            vision_aspect_ratio="anyres_max_2",
+        ),
         {
             "image_processor_type": "LlavaOnevisionImageProcessor",
             "size": {"height": 32, "width": 32},
@@ -365,7 +261,7 @@ KINDS = {
         ("<|begin_of_text|>", "<|end_of_text|>", "<pad>", *AROUND),  # places are plain text
         {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>", "pad_token": "<pad>"},
         _template("User:", "<image>", "<end_of_utterance>\n", "Assistant:", "<|begin_of_text|>"),
-        _idefics3,
+        _model("Idefics3", image_token_id="<image>", scale_factor=2),
         {
             "image_processor_type": "Idefics3ImageProcessor",
             "size": {"longest_edge": 96},
@@ -380,7 +276,7 @@ KINDS = {
             "pad_token": "<|endoftext|>",
         },
         _template("User:", "<image>", "<end_of_utterance>\n", "Assistant:", "<|im_start|>"),
-        _smolvlm,
+        _model("SmolVLM", image_token_id="<image>", scale_factor=2),
         {
             "image_processor_type": "SmolVLMImageProcessor",
             "size": {"longest_edge": 96},
@@ -391,7 +287,13 @@ KINDS = {
         (*CHAT, "<img>", "</img>", "<IMG_CONTEXT>", "<video>"),
         CHAT_ROLES,
         _template(TURN, "<IMG_CONTEXT>\n", "<|im_end|>\n", REPLY),
-        _internvl,
+        _model(
+            "InternVL",
+            text="Qwen2",
+            vision={"image_size": [32, 32], "patch_size": [8, 8]},
+            image_token_id="<IMG_CONTEXT>",
+            image_seq_length=4,
+        ),
         {
             "image_processor_type": "GotOcr2ImageProcessor",
             "size": {"height": 32, "width": 32},

@@ -25,7 +25,7 @@ def reproduce(
     max_pixels: MaxPixelsOption = None,
     full: Annotated[bool, Option("--full", help="Recompute every record.")] = False,
     only: Annotated[
-        str | None, Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara.")
+        str | None, Option(help="Papers by the names of their folders, such as sci,oric.")
     ] = None,
     companions: Annotated[
         bool, Option("--companions/--no-companions", help="Leave the companions out.")

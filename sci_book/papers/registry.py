@@ -1,23 +1,27 @@
 """The papers this book reproduces, in its order; each is described in its own folder.
 
-A further paper is a folder with a `paper.py`; `claims_<name>.yaml` and `index_<name>.yaml` in
-`data_manifests/paper`; checks of its printed numbers in `data_manifests/audits`, whose README says
-how; its line here; its title among the parameters of `notebooks/verdicts.py`; and its chapters in
-`_toc.yml`.
+A further paper is its line here, and the steps of CONTRIBUTING (*A further paper*).
 """
 
+from importlib import import_module
+from pathlib import Path
+
+from sci_book.audit import engine
+from sci_book.audit.findings import Audit
 from sci_book.papers.cvqa import paper as cvqa
 from sci_book.papers.edge import paper as edge
 from sci_book.papers.metara import paper as metara
 from sci_book.papers.oric import paper as oric
 from sci_book.papers.sci import paper as sci
 from sci_book.papers.shared import parameters
-from sci_book.papers.shared.paper import Paper
+from sci_book.papers.shared.paper import OWN, Paper
 from sci_book.papers.shared.parameters import Names
+from sci_book.resources import MANIFESTS
 
 PAPERS: dict[str, Paper] = {
     paper.name: paper for paper in (sci.PAPER, cvqa.PAPER, edge.PAPER, oric.PAPER, metara.PAPER)
 }
+COMPANIONS = tuple(name for name in PAPERS if name != OWN)
 
 
 def papers_titled(titles: Names) -> list[str]:
@@ -34,3 +38,10 @@ def papers_titled(titles: Names) -> list[str]:
             f"papers is {given}; expected one or more of {', '.join(map(repr, known))}."
         )
     return [name for title, name in known.items() if title in given]
+
+
+def audited(paper: str, *, folder: Path = MANIFESTS) -> Audit:
+    """The audit of a paper's printed numbers: see `engine.audit`."""
+    module, _, name = PAPERS[paper].checks.rpartition(".")
+    own = getattr(import_module(module), name) if module else {}
+    return engine.audit(paper, own, folder=folder)

@@ -62,6 +62,11 @@ def of_page(
     return _once(evaluate(claims, subjects, results))
 
 
+def of_sections(sections: Sequence[str], subjects: Sequence[Named]) -> list[Finding]:
+    """`of_page` of each section of a page that has claims of its own."""
+    return [finding for name in sections for finding in of_page(name, subjects)]
+
+
 def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
     """The findings that make the verdict of a page, or of one table on it.
 
@@ -124,7 +129,15 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
 
 
 def conclusion(findings: Sequence[Finding]) -> str:
-    """Each verdict of a page in Markdown, its own first, with a line for each that decides it."""
+    """Each verdict in Markdown, a section's own first, with a line for each that decides it."""
+    sections = dict.fromkeys(finding.claim.page for finding in findings)
+    return "\n\n".join(
+        _conclusion([finding for finding in findings if finding.claim.page == section])
+        for section in sections
+    )
+
+
+def _conclusion(findings: Sequence[Finding]) -> str:
     places = dict.fromkeys(claim.leads for claim in _claims(findings) if claim.leads)
     texts = []
     for place in sorted(places, key=lambda place: place != PAGE):

@@ -19,7 +19,7 @@ from sci_book.resources import PAPER
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
 SUBJECTS = "subjects.yaml"
 BESIDE = {"registration_rules.yaml": "own_rules", "registration_dial.yaml": "dial"}
-"""Registrations of the book's own claims, by the page that judges them."""
+"""Registrations of the book's own claims and of later papers', by the page that judges them."""
 
 
 def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -138,8 +138,7 @@ def of_sums(columns: np.ndarray, clusters: Rows, statistic: Statistic, **how: An
 
 def mean(values: Rows, clusters: Rows, span: tuple[float, float] | None = None) -> Interval:
     """The mean of one finite number a row; of a paired difference a row's two stay together."""
-    columns = np.stack([np.asarray(values, dtype=float), np.ones(len(values))])
-    return of_sums(columns, clusters, ratio, span=span)
+    return measure([of_mean(values, clusters)], ratio, span=span)
 
 
 def share(values: Rows, clusters: Rows) -> Interval:
@@ -158,19 +157,47 @@ def apart(first: Side, second: Side, *further: tuple[Side, Side]) -> Interval:
     Args:
         further: such pairs of other trainings; see `measure`.
     """
-    trainings, sizes = [], []
-    for pair in ((first, second), *further):
-        (values, clusters), (others, theirs) = pair
-        if not (len(values) and len(others)):
-            continue
-        inside = np.concatenate([np.ones(len(values)), np.zeros(len(others))])
-        both = np.concatenate([np.asarray(side, dtype=float) for side in (values, others)])
-        columns = np.stack([both * inside, inside, both * (1 - inside), 1 - inside])
-        groups = np.concatenate([np.asarray(side, dtype=object) for side in (clusters, theirs)])
-        trainings.append((columns, groups))
-        sizes.append(len(values))
-    found = measure(trainings, lambda sums: ratio(sums[:2]) - ratio(sums[2:]))
-    return found._replace(n=round(np.mean(sizes))) if sizes else NO_DATA
+    trainings = [[of_mean(*side) for side in pair] for pair in ((first, second), *further)]
+    return of_several(trainings, lambda one, other: ratio(one) - ratio(other))
+
+
+def of_several(
+    trainings: Sequence[Sequence[tuple[np.ndarray, Rows]]], statistic: Callable[..., np.ndarray]
+) -> Interval:
+    """A function of the sums of several samples, over trainings; `n` counts the first sample.
+
+    A group is drawn for all samples at once, so what shares groups is paired.
+
+    Args:
+        trainings: of each, its samples, each as `measure` takes one. A training with a sample that
+            has no row is left out.
+        statistic: a function of the sums of each sample.
+    """
+    trainings = [samples for samples in trainings if samples and all(len(g) for _, g in samples)]
+    if not trainings:
+        return NO_DATA
+    from scipy.linalg import block_diag
+
+    ends = np.cumsum([len(columns) for columns, _ in trainings[0]])[:-1]
+
+    @wraps(statistic)  # whose name is part of the number's key
+    def of_sums_together(sums: np.ndarray) -> np.ndarray:
+        return statistic(*np.split(sums, ends))
+
+    together = [
+        (
+            block_diag(*(columns for columns, _ in samples)),
+            np.concatenate([np.asarray(groups, dtype=object) for _, groups in samples]),
+        )
+        for samples in trainings
+    ]
+    rows = round(np.mean([len(samples[0][1]) for samples in trainings]))
+    return measure(together, of_sums_together)._replace(n=rows)
+
+
+def of_mean(values: Rows, clusters: Rows) -> tuple[np.ndarray, Rows]:
+    """A sample as `measure` takes one, whose `ratio` of sums is the mean of the values."""
+    return np.stack([np.asarray(values, dtype=float), np.ones(len(values))]), clusters
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
@@ -276,7 +303,7 @@ class Sample:
     @property
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
         """The first rows as `measure` takes them: values and ones, and their clusters."""
-        return np.stack([self.values, np.ones(len(self.values))]), self.clusters
+        return of_mean(self.values, self.clusters)
 
     @property
     def interval(self) -> Interval:

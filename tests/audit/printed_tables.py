@@ -1,40 +1,16 @@
-"""What tests of audits share: the five audits, findings by verdict, and tables with other cells."""
+"""What tests of audits share: the papers' audits, findings by verdict, tables with other cells."""
 
-import os
 import re
 import shutil
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from sci_book.audit import engine
-from sci_book.papers.cvqa import audit as cvqa
-from sci_book.papers.edge import audit as edge
-from sci_book.papers.metara import audit as metara
-from sci_book.papers.oric import audit as oric
-from sci_book.papers.sci.audit import own
+from sci_book.papers.registry import PAPERS, audited
 from sci_book.resources import MANIFESTS
 
-AUDITS = {
-    "sci": partial(engine.audit, "sci", own(0.01)),
-    "cvqa": partial(engine.audit, "cvqa", cvqa.OWN),
-    "edge": partial(engine.audit, "edge", edge.OWN),
-    "oric": partial(engine.audit, "oric", oric.OWN),
-    "metara": partial(engine.audit, "metara", metara.OWN),
-}
+AUDITS = {paper: partial(audited, paper) for paper in PAPERS}
 FILES = {"sci": ("table*", "fig01c*", "dataset_sizes*", "quotes*")}
-
-PAPERS_NEEDED = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
-)
-
-
-def paper_text(number):
-    """A paper's own text."""
-    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob(f"{number}_*.txt")
-    return path.read_text(encoding="utf-8")
 
 
 def letters(text):

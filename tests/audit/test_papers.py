@@ -26,7 +26,7 @@ def test_every_finding_is_what_it_was_found_to_be(paper, audits):
     for verdict in (INCONSISTENT, UNTOLD):
         assert of(findings, verdict) == set(expected[verdict])
     assert all(finding.place and finding.follows for finding in findings.values())
-    assert verdict_of(findings.values()) == "fails"
+    assert (verdict_of(findings.values()) == "fails") == bool(expected[INCONSISTENT])
 
 
 @pytest.mark.parametrize("paper", AUDITS)
@@ -223,7 +223,7 @@ def test_a_tenth_that_is_one_would_be_told(tmp_path):
 def test_tables_are_redrawn_with_the_findings_cells_marked(paper, audits):
     audit, expected = audits[paper], FOUND[paper]["in question"]
     drawn = pages.redraw(audit)
-    assert [table.folded for table in drawn] == [False] + [True] * (len(drawn) - 1)
+    assert [table.folded for table in drawn] == [place > 0 for place in range(len(drawn))]
     assert {table.name.removeprefix("redrawn-") for table in drawn} == set(expected)
     for table in drawn:
         name = table.name.removeprefix("redrawn-")
@@ -244,8 +244,9 @@ def test_the_summary_says_how_many_numbers_are_in_question(paper, audits):
         sum(map(len, expected["in question"].values())),
         sum(map(len, audit.tables.values())),
     )
-    assert re.match(rf"{marked} of {numbers:,} printed numbers (is|are) in question: ", text)
-    named = re.search(r"in question: (.*?)\. \d", text)[1]
+    named = re.match(
+        rf"{marked} of {numbers:,} printed numbers (?:is|are) in question(.*?)\. \d", text
+    )[1]
     assert sum(map(int, re.findall(r"\((\d+)\)(?=,|$)", named))) == marked
     wrong = [audit.findings[about] for about in expected["inconsistent"]]
     apart = sum(not finding.marks for finding in wrong)

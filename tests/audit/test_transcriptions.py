@@ -9,10 +9,10 @@ import yaml
 
 from sci_book.audit.printed import PrintedTables
 from sci_book.papers.metara.printed import SETS
+from sci_book.papers.registry import COMPANIONS
 from sci_book.resources import PAPER
-from tests.audit.printed_tables import PAPERS_NEEDED, letters, paper_text
+from tests.audit.printed_tables import letters
 
-TEXTS = {"cvqa": "001", "edge": "002", "oric": "003", "metara": "004"}
 ROWS = {
     "edge": {"04": 9, "05": 22, "06": 6, "07": 14, "08": 20, "09": 21, "10": 20, "11": 25, "12": 22,
              "13": 4, "14": 4},
@@ -41,11 +41,10 @@ def test_tables_of_cvqa_are_whole(number, rows):
     assert table["original"].between(0, 100).all()
 
 
-@PAPERS_NEEDED
-@pytest.mark.parametrize("paper", ROWS)
-def test_quotes_are_the_papers_words(paper):
+@pytest.mark.parametrize("paper", [paper for paper in COMPANIONS if paper != "cvqa"])
+def test_quotes_are_the_papers_words(paper, paper_text):
     # A formula stands twice in the text, as it is set and as it is written.
-    text = re.sub(r"(FR)\\mathrm\{FR\}", r"\1", paper_text(TEXTS[paper]))
+    text = re.sub(r"(FR)\\mathrm\{FR\}", r"\1", paper_text(paper))
     whole = letters(re.sub(r"(MR\d)MR_\{\d\}", r"\1", text))
     quotes = pd.read_csv(PAPER / f"{paper}_quotes.csv", dtype=str)
     for line in quotes.itertuples():
@@ -56,12 +55,11 @@ def test_quotes_are_the_papers_words(paper):
             assert line.printed in said or "[…]" in said, line.id
 
 
-@PAPERS_NEEDED
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 7])
-def test_every_number_of_cvqa_is_the_papers(number):
+def test_every_number_of_cvqa_is_the_papers(number, paper_text):
     """Each model's line of the paper's text has its numbers, all of them and in the same order."""
     table = pd.read_csv(PAPER / f"cvqa_table{number:02d}.csv", dtype=str, keep_default_na=False)
-    printed_lines = paper_text("001").split(f"\nTable {number}: ", 1)[1].splitlines()
+    printed_lines = paper_text("cvqa").split(f"\nTable {number}: ", 1)[1].splitlines()
     heads = [f"Numerical {kind.capitalize()}" if kind != "boolean" else "Boolean"
              for kind in table["type"]] if number == 5 else table["model"]  # fmt: skip
     for head, lines in table.groupby(list(heads), sort=False):
@@ -72,10 +70,9 @@ def test_every_number_of_cvqa_is_the_papers(number):
         ]
 
 
-@PAPERS_NEEDED
-def test_the_printed_statistics_of_cvqa_are_the_papers():
+def test_the_printed_statistics_of_cvqa_are_the_papers(paper_text):
     """Each in its own sentence; the text has a formula's number several times in a row."""
-    text = re.sub(r"\s", "", paper_text("001"))
+    text = re.sub(r"\s", "", paper_text("cvqa"))
     stands = Path(__file__).with_name("cvqa_statistics.yaml").read_text(encoding="utf-8")
     words, table = yaml.safe_load(stands), PrintedTables("cvqa", wide=["model"]).quotes["printed"]
     assert set(table.index) == set(words)
@@ -87,9 +84,9 @@ def test_the_printed_statistics_of_cvqa_are_the_papers():
         assert f"Theanswerwouldbe{line.sum}" in text
 
 
-def _cells_of_oric(number):
+def _cells_of_oric(text, number):
     """The cells of the table in front of a caption, line by line, headers left out."""
-    lines = paper_text("003").splitlines()
+    lines = text.splitlines()
     caption = next(i for i, line in enumerate(lines) if line.startswith(f"Table {number}. **"))
     while not lines[caption].startswith("|"):
         caption -= 1
@@ -103,11 +100,13 @@ def _cells_of_oric(number):
     return [row for row in rows if any(re.fullmatch(r"[\d.]+", cell[:4]) for cell in row[1:])]
 
 
-@PAPERS_NEEDED
 @pytest.mark.parametrize("number", ROWS["oric"])
-def test_every_cell_of_oric_is_the_papers(number):
+def test_every_cell_of_oric_is_the_papers(number, paper_text):
     printed = PrintedTables("oric")
-    table, rows = printed.tables[f"oric_table{number}"], _cells_of_oric(int(number))
+    table, rows = (
+        printed.tables[f"oric_table{number}"],
+        _cells_of_oric(paper_text("oric"), int(number)),
+    )
     models = [row[0] for row in rows]
     parts = "part" if number == "05" else "model"
     known = printed.distinct(f"oric_table{number}", *dict.fromkeys((parts, "model")))
@@ -128,9 +127,8 @@ def _lines_of_metara(paper, title):
     return [words for words in found if words and re.fullmatch(r"[\d.]+", words[-1])]
 
 
-@PAPERS_NEEDED
-def test_every_line_of_every_table_of_metara_is_transcribed():
-    paper, printed = paper_text("004"), PrintedTables("metara")
+def test_every_line_of_every_table_of_metara_is_transcribed(paper_text):
+    paper, printed = paper_text("metara"), PrintedTables("metara")
 
     def values(table, model, base, cells):
         rows = printed.rows(table, model=model, base=base)

@@ -6,7 +6,6 @@ Nothing of them is in this repository: the tests read the folder named by SCI_RE
 
 import csv
 import json
-import os
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -21,9 +20,7 @@ from sci_book.run.runner import evaluate
 from sci_core.generate import generate
 from tests import tiny
 
-pytestmark = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real data"
-)
+pytestmark = pytest.mark.usefixtures("real")
 POPE = ("pope_random", "pope_popular", "pope_adversarial")
 
 

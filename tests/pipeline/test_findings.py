@@ -1,6 +1,7 @@
 """A page renders the ledger's findings: its verdict, its table and its words are the ledger's."""
 
 import json
+import re
 from functools import cache
 
 import pandas as pd
@@ -56,7 +57,7 @@ def shown_on(page):
 def test_a_page_prints_the_findings_of_its_own_name(page):
     """So `pytest --nbval`, which makes every page anew, holds its verdict to the ledger."""
     source = (ROOT / "notebooks" / f"{page_of(page)}.py").read_text(encoding="utf-8")
-    assert f'"{page}"' in source and "ledger.of_page(" in source
+    assert f'"{page}"' in source and re.search(r"ledger\.of_(page|sections)\(", source)
     assert "ledger.conclusion" in source
     head = f"**Verdict, {named(page)}: " if named(page) else "**Verdict: "
     assert any(head in text for text in shown(page_of(page), "text/markdown"))

@@ -1,7 +1,6 @@
 """The ledger of claims: what each measure counts, how verdicts come together, what it prints."""
 
 import json
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +22,6 @@ from sci_book.results.statistics import Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
 
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
-# How the names of the papers' texts begin.
-TEXTS = {"sci": "000", "cvqa": "001", "edge": "002", "oric": "003", "metara": "004"}
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +62,8 @@ def test_claims_have_a_quote_a_meaning_and_a_chapter():
         assert page_of(each.page), f"{each.id}: {each.page}"
 
 
-@pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
-def test_quotes_are_the_papers_words():
-    folder = Path(os.environ["SCI_REAL_DATA"]).parent / "papers"
-    texts = {}
-    for paper, number in TEXTS.items():
-        files = sorted(folder.glob(f"{number}_*.txt"))
-        texts[paper] = _letters("".join(file.read_text() for file in files))
+def test_quotes_are_the_papers_words(paper_text):
+    texts = {paper: _letters(paper_text(paper)) for paper in PAPERS}
     for each in load_claims():
         for piece in each.quote.split("[…]"):
             assert _letters(piece) in texts[each.paper], f"{each.id}: {piece}"

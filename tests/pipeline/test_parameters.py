@@ -14,7 +14,7 @@ from sci_book.resources import FROZEN_RECORDS, ROOT
 
 READERS = {
     "names", "papers_titled", "subjects", "named", "seeds", "read", "load", "cells", "sources",
-    "paper_numbers", "model_names",
+    "paper_numbers", "model_names", "companions",
 }  # fmt: skip
 """Functions of pages that take names as they are given."""
 SAY_MODELS = ("subjects", "named", "seeds", "read", "cells", "companions")

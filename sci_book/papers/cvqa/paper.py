@@ -47,4 +47,5 @@ PAPER = Paper(
     draw=draw,
     asked=asked_of("cvqa"),
     parts_of=whole(SET),
+    checks="sci_book.papers.cvqa.audit.OWN",
 )

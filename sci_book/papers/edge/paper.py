@@ -88,4 +88,5 @@ PAPER = Paper(
     asked=_asked,
     parts_of=_parts_of,
     precisions=("int8", "nf4"),
+    checks="sci_book.papers.edge.audit.OWN",
 )

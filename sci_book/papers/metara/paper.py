@@ -82,4 +82,5 @@ PAPER = Paper(
     draw=draw,
     asked=asked_of("metara", _AnswersAlone),
     parts_of=whole(SET),
+    checks="sci_book.papers.metara.audit.OWN",
 )

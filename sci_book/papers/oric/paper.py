@@ -26,4 +26,5 @@ PAPER = Paper(
     drawn_from=(QUESTIONS,),
     asked=asked_of("oric"),
     parts_of=whole(SET),
+    checks="sci_book.papers.oric.audit.OWN",
 )

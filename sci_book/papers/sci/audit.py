@@ -272,3 +272,6 @@ def _right(cell: Cell, n: Cell) -> int:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number(count, 0)}" for name, count in counts.items())
+
+
+OWN = own(0.01)

@@ -33,7 +33,6 @@ from sci_book.papers.shared.chapters import Subject
 from sci_book.pocket.descriptions import ASPECTS, judged
 from sci_book.results import chair
 from sci_book.results.drbench import split
-from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import ratio
 from sci_core.methods import method
@@ -112,15 +111,14 @@ MEASURES: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
 }
 
 
-@lru_cache(maxsize=64)
 def describing(model: Subject) -> Subject | None:
     """The model with its records of descriptions; None if it has none."""
     if (model.records.frame["question_type"] == chair.TYPE).any():
         return model
-    folder = model.path.parent  # of a further training, in a folder of its own
-    folder = folder.parent / FOLDER / folder.name if model.seed else folder / FOLDER
-    path = folder / model.path.name
-    return model.with_records(read_records(path), path) if path.is_file() else None
+    try:
+        return model.beside(FOLDER)
+    except NotRecorded:
+        return None
 
 
 def apart(sums: np.ndarray) -> np.ndarray:

@@ -19,8 +19,6 @@ from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import MethodName, method_of, title
 from sci_book.results import controls
 from sci_book.results.drbench import split
-from sci_book.results.records import read_records
-from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import NO_DATA, Interval, key_of, ratio
 
 Models = Sequence[Subject]
@@ -67,7 +65,7 @@ def by_dataset(models: Models, methods: Names, against: Names, where: str = "") 
     Args:
         where: a companion whose questions are asked; by default the paper's own sets.
     """
-    for asked in (_asked(model, where) for model in models):
+    for asked in (model.beside(where) if where else model for model in models):
         sets = dict.fromkeys(asked.records.frame["dataset"])
         for method, other, dataset in product(methods, against, sets):
             gap, rows = partial(_gap, method=method, other=other), partial(_rows, dataset=dataset)
@@ -93,7 +91,7 @@ def rates(
             answer is yes, and where it is no.
         where: as in `by_dataset`.
     """
-    for asked in (_asked(model, where) for model in models):
+    for asked in (model.beside(where) if where else model for model in models):
         known = asked.records.frame
         sets = dict.fromkeys(known["dataset"][known["question_type"] == "yesno"])
         for method, other, kind, dataset in product(methods, against or [None], shares, sets):
@@ -109,7 +107,7 @@ def rates(
 
 def fitted(models: Models, where: str = "") -> Lines:
     """The constant that the control `shift` adds to "yes", by data set, in logits."""
-    for asked in (_asked(model, where) for model in models):
+    for asked in (model.beside(where) if where else model for model in models):
         for dataset in controls.shift(asked.records, asked.replay)[0]:
             value = partial(_fitted, dataset=dataset)
             yield frame.score(asked, value, _plain, dataset=dataset, share="fitted", scale=1)
@@ -136,30 +134,6 @@ def reliability(models: Models, methods: Names, against: Names) -> Lines:
         name = f"reliability, {title(method)} − {title(other)}"
         values = partial(_binned, methods=(method, other))
         yield frame.line(model, values, _rows, statistic=_unreliable, contrast=name)
-
-
-def _asked(model: Subject, where: str) -> Subject:
-    """The model with its answers to a companion's questions; by default itself.
-
-    Raises:
-        NotRecorded: there are no such answers of this training.
-    """
-    if not where:
-        return model
-    folder = model.path.parent  # of a further training, in a folder of its own
-    folder = folder.parent / where / folder.name if model.seed else folder / where
-    path = folder / model.path.name
-    if not path.is_file():
-        raise NotRecorded(
-            f"{path} does not exist: training {model.seed} was not asked the questions of {where}. "
-            f"Ask it with `sci evaluate --data pocket_{where}`."
-        )
-    return _with(model, path)
-
-
-@lru_cache(maxsize=16)
-def _with(model: Subject, path: Any) -> Subject:
-    return model.with_records(read_records(path), path)
 
 
 @lru_cache(maxsize=64)

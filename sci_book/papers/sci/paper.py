@@ -46,4 +46,5 @@ PAPER = Paper(
     draw=draw,
     asked=asked_of(OWN),
     parts_of=whole(SET),
+    checks="sci_book.papers.sci.audit.OWN",
 )

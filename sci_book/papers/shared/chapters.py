@@ -26,6 +26,7 @@ from sci_book.results.controls import CONTROLS
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
+from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
 from sci_core.methods import Method
 
@@ -61,6 +62,7 @@ class Subject:
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         ordinary: the same model with the records its conditions are judged on (`with_records`).
         single: whether it is one training by itself, without the others of its recipe (`by_seed`).
+        companion: whose folder, within that of all records, its records lie in; "" for none.
     """
 
     name: str
@@ -71,30 +73,59 @@ class Subject:
     records: Records
     ordinary: Subject | None = None
     single: bool = False
+    companion: str = ""
 
     def with_records(self, records: Records, path: Path | None = None) -> Subject:
         """This model with other records, whose conditions stay judged on its ordinary ones."""
         source = self.ordinary or self
         return replace(self, records=records, path=path or self.path, ordinary=source)
 
+    def beside(self, folder: str) -> Subject:
+        """This training with its answers to other questions, in a folder as a companion's.
+
+        Raises:
+            NotRecorded: it has none.
+        """
+        if folder not in self._beside:
+            path = self._folder / folder / self.path.name
+            if not path.is_file():
+                raise NotRecorded(
+                    f"{path} does not exist: training {self.seed} of {self.name} was not asked the "
+                    f"questions of {folder}. REPRODUCING.md has the command that makes the file."
+                )
+            other = self.with_records(read_records(path), path)
+            self._beside[folder] = replace(other, companion=folder)
+        return self._beside[folder]
+
+    @cached_property
+    def _beside(self) -> dict[str, Subject]:
+        return {}
+
     @cached_property
     def trainings(self) -> list[Subject]:
-        """This model, then those of the same recipe and name in the folders `seed1`, … beside.
+        """This model, then those of the same recipe and name in the folders `seed1`, …
 
-        Each is a model of its own: its conditions are judged on its own records.
+        Each of these stands in the folder of all records and is laid out as that is, a companion's
+        records in its folder. Each training is a model of its own: its conditions are judged on
+        its own records.
         """
-        name = self.path.name
+        within = self.path.relative_to(self._folder)
         others = [
-            replace(self, records=read_records(folder / name), path=folder / name)
-            for folder in sorted(self.path.parent.glob("seed[0-9]*"))
-            if (folder / name).is_file() and not self.single
+            replace(self, records=read_records(folder / within), path=folder / within)
+            for folder in sorted(self._folder.glob("seed[0-9]*"))
+            if (folder / within).is_file() and not self.single
         ]
         return [self, *others]
 
     @property
+    def _folder(self) -> Path:
+        """The folder of all records of this training."""
+        return self.path.parent.parent if self.companion else self.path.parent
+
+    @property
     def seed(self) -> int:
         """Which training of its recipe this is, by its folder: 1 in `seed1`, 0 in the book's."""
-        digits = self.path.parent.name.removeprefix("seed")
+        digits = self._folder.name.removeprefix("seed")
         return int(digits) if digits.isdigit() else 0
 
     @property
@@ -304,7 +335,7 @@ def companions(models: Names, folder: str | Path, paper: str, title: str) -> Fou
             continue
         if subject.shown in [other.shown for other in present]:
             subject = replace(subject, shown=f"{subject.shown} ({name})")
-        present.append(subject)
+        present.append(replace(subject, companion=paper))
     return Found(present, absent, title)
 
 

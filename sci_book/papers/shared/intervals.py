@@ -4,27 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sci_book.results.statistics import Interval, Rows, of_sums
+from sci_book.results.statistics import Interval, Rows, of_several, of_sums, ratio
 
 
-def several(parts: Sequence[tuple[Rows, Rows]]) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and groups of several means, each of its own values and groups: `mean_of_means`.
+def mean_of_means(trainings: Sequence[Sequence[tuple[np.ndarray, Rows]]]) -> Interval:
+    """The mean of the means of several samples, over trainings; `n` counts the rows of all.
 
-    So the paper takes two data sets together, whatever their sizes; no row where one has none.
+    So the paper takes two data sets together, whatever their sizes.
     """
-    if not all(len(values) for values, _ in parts):
-        return np.zeros((2 * len(parts), 0)), np.array([], dtype=object)
-    which = np.repeat(np.arange(len(parts)), [len(values) for values, _ in parts])
-    values = np.concatenate([np.asarray(values, dtype=float) for values, _ in parts])
-    groups = np.concatenate([np.asarray(groups, dtype=object) for _, groups in parts])
-    inside = (which == np.arange(len(parts))[:, None]).astype(float)
-    return np.concatenate([inside * values, inside]), groups
-
-
-def mean_of_means(sums: np.ndarray) -> np.ndarray:
-    """The mean of the means of `several` samples, from the sums of their columns."""
-    values, rows = np.split(sums, 2)
-    return np.asarray((values / rows).mean(axis=0))
+    found = of_several(trainings, lambda *means: np.mean([*map(ratio, means)], axis=0))
+    rows = [sum(len(groups) for _, groups in samples) for samples in trainings]
+    return found._replace(n=round(np.mean(rows))) if found.n else found
 
 
 def ordered_pairs(scores: Rows, right: Rows, groups: Rows) -> Interval:

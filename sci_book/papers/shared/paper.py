@@ -120,6 +120,7 @@ class Paper:
     asked      the set of rows, made of a data set's name and a limit
     parts_of   of frozen records, each part with the data set that it answers
     precisions reduced ones that the pocket models have frozen records of
+    checks     the dotted name of the kinds of check that its audit alone has, if there are some
     """
 
     name: str
@@ -136,6 +137,7 @@ class Paper:
     draw: Callable[[Callable[[str], None]], None] | None = None
     drawn_from: tuple[Path, ...] = ()
     precisions: tuple[str, ...] = ()
+    checks: str = ""
 
     @property
     def measures(self) -> Mapping[str, Measure]:

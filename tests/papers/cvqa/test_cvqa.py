@@ -137,9 +137,8 @@ def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
 
 
 def test_a_further_training_drops_in(tmp_path):
-    (tmp_path / "cvqa" / "seed1").mkdir(parents=True)
     again = records_of(numbers(40, right=(1.0, 0.25)), "mine")
-    write_records(tmp_path / "cvqa" / "seed1" / "mine.parquet", again)
+    write_records(tmp_path / "seed1" / "cvqa" / "mine.parquet", again)
     model = subject_of(tmp_path, numbers(40, right=(1.0, 0.5)))
     *_, drop = frame.measured(pairs.fall(model, pairs.understood)).to_dict("records")
     assert (drop["estimate"], drop["others"]) == (50, (75,))

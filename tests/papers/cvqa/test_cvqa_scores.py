@@ -1,8 +1,6 @@
 """The CSVs' loader, the answer rules and the scores; known answers on the public files."""
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,14 +15,10 @@ from sci_book.papers.shared import frame
 from sci_book.papers.shared.chapters import PAPER
 from sci_core.counterfactuals import rewrite
 
-real_data = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ,
-    reason="SCI_REAL_DATA names no folder with the public C-VQA files",
-)
 
-
-def public(name):
-    return load(Path(os.environ["SCI_REAL_DATA"]) / "cvqa" / f"C-VQA-{name}_questions.csv")
+@pytest.fixture
+def public(real):
+    return lambda name: load(real / "cvqa" / f"C-VQA-{name}_questions.csv")
 
 
 def item(kind="direct", original="1", counterfactual="3", image="a.jpg", query="How many?"):
@@ -34,8 +28,7 @@ def item(kind="direct", original="1", counterfactual="3", image="a.jpg", query="
 # --- the public files: known answers of the paper and of the specification ---
 
 
-@real_data
-def test_the_real_set():
+def test_the_real_set(public):
     found = public("Real")
     assert not found.left_out and len(found.items) == 3144
     counts = Counter(i.kind for i in found.items)
@@ -58,8 +51,7 @@ def test_the_real_set():
     )
 
 
-@real_data
-def test_figure_3_in_the_committed_shares():
+def test_figure_3_in_the_committed_shares(public):
     """ "The share of 0, 1, and 2 in the indirect group are higher while the others are lower.\""""
     numerical = [item for item in public("Real").items if item.form == "number"]
     shares = scores.answer_shares(numerical, "counterfactual")
@@ -72,8 +64,7 @@ def test_figure_3_in_the_committed_shares():
     )
 
 
-@real_data
-def test_the_synthetic_set():
+def test_the_synthetic_set(public):
     found = public("Synthetic")
     assert not found.left_out and len(found.items) == 3000
     assert scores.mean_words(found.items, "original") == 16
@@ -86,9 +77,8 @@ def test_the_synthetic_set():
         assert len(rows) == 500 and less == named
 
 
-@real_data
 @pytest.mark.parametrize("name", ("Real", "Synthetic"))
-def test_the_right_answers_of_the_public_files_score_full(name):
+def test_the_right_answers_of_the_public_files_score_full(name, public):
     items = public(name).items
     truths = [[i.answer(side) for i in items] for side in SIDES]
     oracle = pairs.writer("truth", items, truths)

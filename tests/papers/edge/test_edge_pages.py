@@ -8,7 +8,7 @@ from sci_book.papers.shared import frame, intervals, text_model
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings
 from sci_book.results.records import write_records
-from sci_book.results.statistics import of_sums, wilson
+from sci_book.results.statistics import of_mean, wilson
 from tests.papers.edge.edge_answers import (
     POLICIES,
     YES,
@@ -67,10 +67,8 @@ def test_every_precision_and_size_is_looked_for(tmp_path):
 
 def test_a_further_training_drops_in_where_both_models_have_it(tmp_path):
     written(tmp_path, one=whole(), two=whole())
-    (tmp_path / "edge" / "seed1").mkdir()
-    write_records(
-        tmp_path / "edge" / "seed1" / "one.parquet", records_of(whole((0, 0, 0, 0)), "one")
-    )
+    again = records_of(whole((0, 0, 0, 0)), "one")
+    write_records(tmp_path / "seed1" / "edge" / "one.parquet", again)
     one, two = models.read(["one", "two"], tmp_path).full
 
     def right(training):
@@ -173,10 +171,10 @@ def test_effects_are_of_the_same_rows(tmp_path):
 
 def test_two_kinds_count_alike_together():
     parts = [([1, 1, 0, 0, 0, 0], list("abcdef")), ([1, 1], list("gh"))]
-    found = of_sums(*intervals.several(parts), intervals.mean_of_means)
+    found = intervals.mean_of_means([[of_mean(*part) for part in parts]])
     assert found.estimate == pytest.approx((1 / 3 + 1) / 2) and found.n == 8
     assert 0 < found.low < found.estimate < found.high <= 1
-    assert not len(intervals.several([([1], ["a"]), ([], [])])[1])
+    assert not intervals.mean_of_means([[of_mean([1], ["a"]), of_mean([], [])]]).n
 
 
 def test_failures_shown_are_of_one_category_in_both(tmp_path):

@@ -1,9 +1,7 @@
 """Real photographs with real boxes and captions: every relation makes a case or names why not."""
 
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +14,12 @@ from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.metara.overlay import Box
 from sci_book.papers.metara.relations import RELATIONS, Original, Thing
 
-pytestmark = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ,
-    reason="needs photographs: set SCI_REAL_DATA to the folder that holds coco_mini",
-)
 FEW = 3
 
 
 @pytest.fixture(scope="module")
-def photographs():
-    folder = Path(os.environ["SCI_REAL_DATA"]) / "coco_mini"
+def photographs(real):
+    folder = real / "coco_mini"
     (instances,) = folder.rglob("instances*.json")
     (captions,) = folder.rglob("captions*.json")
     known, said = (json.loads(path.read_text(encoding="utf-8")) for path in (instances, captions))

@@ -165,7 +165,7 @@ def test_over_trainings_a_score_is_the_mean_of_each_ones_own(frozen):
 def test_further_trainings_of_a_model_stand_beside_it(tmp_path):
     subject = subject_of(tmp_path, truthful)
     records = records_of(lambda name, label, wording, policy: "no")
-    write_records(tmp_path / "oric" / "seed1" / "mine.parquet", records)
+    write_records(tmp_path / "seed1" / "oric" / "mine.parquet", records)
     lines = [
         answers.line(subject, name, partial(asked, halves=BENCH))
         for name in ("recall_yes", "recall_no")

@@ -4,10 +4,8 @@ Nothing of them is in this repository: the tests read the folder named by SCI_RE
 """
 
 import json
-import os
 import shutil
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,10 +19,6 @@ from sci_book.papers.oric.judge import CooccurrenceJudge
 from sci_book.papers.oric.other_sets import figures
 from sci_book.resources import CHECKPOINTS, PAPER
 
-pytestmark = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real annotations"
-)
-REAL = Path(os.environ.get("SCI_REAL_DATA", ""))
 TAGGED = (
     "{question} Please first provide your reasoning or working out on how you would go about "
     "solving the question between <REASONING> and </REASONING> and then your final answer between "
@@ -33,27 +27,27 @@ TAGGED = (
 """Figure 11."""
 
 
-def read_json(name):
-    return json.loads((REAL / name).read_text(encoding="utf-8"))
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_released_questions():
-    bench = questions.load(REAL / "oric" / "oric_bench.json")
+def test_released_questions(real):
+    bench = questions.load(real / "oric" / "oric_bench.json")
     assert len(bench.items) == 2000 and not bench.problems
     assert questions.label_counts(bench.items) == {"yes": 1000, "no": 1000}
     assert len({q.image for q in bench.items}) == 983
     assert all(q.wordings == questions.wordings(q.target) for q in bench.items)
     per_picture = Counter((q.image, q.label) for q in bench.items)
     assert set(per_picture.values()) == {2} and len(per_picture) == 1000
-    train = questions.load(REAL / "oric" / "oric_train.json")
+    train = questions.load(real / "oric" / "oric_train.json")
     assert questions.label_counts(train.items) == {"yes": 300, "no": 300}
     assert len({q.image for q in train.items}) == 478
     for q in train.items:
         assert q.wordings[0] == TAGGED.format(question=questions.wordings(q.target)[0])
 
 
-def test_construction_on_real_photographs(tmp_path):
-    folder = REAL / "coco_mini"
+def test_construction_on_real_photographs(real, tmp_path):
+    folder = real / "coco_mini"
     found = annotations.load(folder / "instances_val.json", folder / "images")
     assert len(found.pictures) == 79 and len(found.categories) == 80
     assert found.reasons() == {"crowd region": 5}
@@ -72,17 +66,20 @@ def test_construction_on_real_photographs(tmp_path):
     }
 
 
-def test_constant_models_on_the_real_sets():
-    oric = questions.load(REAL / "oric" / "oric_bench.json").items
-    pope = (REAL / "pope" / "coco_pope_random.jsonl").read_text().splitlines()
+def test_constant_models_on_the_real_sets(real):
+    oric = questions.load(real / "oric" / "oric_bench.json").items
+    pope = (real / "pope" / "coco_pope_random.jsonl").read_text().splitlines()
     for truth in ([q.label for q in oric], [json.loads(line)["label"] for line in pope]):
         found = scores.metrics(scores.counts(truth, ["yes"] * len(truth)))
         assert found["recall"] == 50 and found["f1"] == pytest.approx(100 / 3)
         assert found["yes_proportion"] == found["recall_yes"] == 100
 
 
-def test_the_constants_are_those_of_the_released_files():
-    sets = {"AMBER": amber(), "HallusionBench": hallusionbench()}
+def test_the_constants_are_those_of_the_released_files(real):
+    sets = {
+        "AMBER": amber(real / "amber"),
+        "HallusionBench": hallusionbench(real / "hallusionbench" / "HallusionBench.json"),
+    }
     assert [len(items) for items in sets.values()] == [14_216, 1_129]
     lines = []
     for name, items in sets.items():
@@ -100,22 +97,22 @@ def test_the_constants_are_those_of_the_released_files():
     pd.testing.assert_frame_equal(made, frozen, check_dtype=False, atol=1e-6)
 
 
-def amber():
+def amber(folder):
     """Label, group, and neither picture nor pair, of AMBER's discriminative questions."""
-    known = read_json("amber/annotations.json")
+    known = read_json(folder / "annotations.json")
     kinds = {each["id"]: (each["truth"], each["type"]) for each in known}
     groups = {"hallucination": "existence", "attribute": "attribute", "relation": "relation"}
     return [
         (truth, groups[kind.removeprefix("discriminative-").partition("-")[0]], None, None)
-        for truth, kind in (kinds[each["id"]] for each in read_json("amber/query_all.json"))
+        for truth, kind in (kinds[each["id"]] for each in read_json(folder / "query_all.json"))
         if kind != "generative"
     ]
 
 
-def hallusionbench():
+def hallusionbench(path):
     """Label, category, figure and question pair; figure 0 of a VS set is no figure at all."""
     items = []
-    for each in read_json("hallusionbench/HallusionBench.json"):
+    for each in read_json(path):
         subset = f"{each['category']}/{each['subcategory']}/{each['set_id']}"
         drawn = each["category"] != "VS" or each["figure_id"] != "0"
         figure = f"{subset}/{each['figure_id']}" if drawn else None

@@ -32,7 +32,6 @@ from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS, Settings
 from sci_book.pocket import oric, oric_rft
 from sci_book.pocket.draw import draw
 from sci_book.resources import CHECKPOINTS, PAPER
-from tests.audit.printed_tables import PAPERS_NEEDED, paper_text
 from tests.conftest import sci
 
 POCKET = CHECKPOINTS / "pocket-llavanext"
@@ -91,9 +90,8 @@ def printed():
     return pd.read_csv(PAPER / "oric_training.csv", dtype=str)
 
 
-@PAPERS_NEEDED
-def test_table_9_is_the_papers():
-    text = paper_text("003")
+def test_table_9_is_the_papers(paper_text):
+    text = paper_text("oric")
     table = text[text.index("| Hyper-parameter") : text.index("Table 9.")]
     cells = [
         [re.sub(r"\s+", " ", cell.strip()) for cell in line.split("|")[1:-1]]

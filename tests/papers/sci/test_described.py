@@ -59,7 +59,7 @@ def model_with(folder, *trainings):
     """A model of ordinary records, and beside them descriptions, one file a training."""
     write_records(folder / "mine.parquet", records_of(rows=20))
     for seed, records in enumerate(trainings):
-        below = folder / "descriptions" / (f"seed{seed}" if seed else "")
+        below = folder / (f"seed{seed}" if seed else "") / "descriptions"
         below.mkdir(parents=True, exist_ok=True)
         write_records(below / "mine.parquet", records)
     return chapters.subjects(["mine"], folder)[0]

@@ -93,7 +93,7 @@ def test_of_what_is_turned_a_share_is_mended(model, tested):
 @pytest.mark.parametrize("method", ["SCI5", "shift", "base", {"M": 2, "N": 2, "beta": 0.8}])
 @pytest.mark.parametrize("where", ["", "oric"])
 def test_rates_are_of_yes_and_of_hits_by_the_right_answer(method, where, model):
-    asked = objections._asked(model, where)
+    asked = model.beside(where) if where else model
     records, kinds = asked.records, ["yes", "present", "absent"]
     found = numbers(objections.rates([model], [method], kinds, where=where))
     frame = records.frame
@@ -151,17 +151,17 @@ def test_by_data_set_every_set_has_a_line(model):
 
 def test_a_training_without_a_companions_answers_says_so(model):
     later = replace(model.trainings[1], single=True)
-    with pytest.raises(NotRecorded, match="training 1 was not asked the questions of oric"):
+    with pytest.raises(NotRecorded, match="training 1 of .* was not asked the questions of oric"):
         list(objections.rates([later], ["base"], ["yes"], where="oric"))
 
 
-def test_the_first_training_finds_what_lies_beside_it_and_the_next_below(model, tmp_path):
+def test_a_training_finds_what_lies_beside_it(model, tmp_path):
     for seed in ("", "seed1"):
         write_records(tmp_path / seed / f"{NAME}.parquet", model.records)
-        write_records(tmp_path / "oric" / seed / f"{NAME}.parquet", model.records)
+        write_records(tmp_path / seed / "oric" / f"{NAME}.parquet", model.records)
     first = chapters.subjects([NAME], tmp_path)[0]
-    asked = objections._asked(first, "oric")
+    asked = first.beside("oric")
     paths = [each.path.relative_to(tmp_path).as_posix() for each in asked.trainings]
-    assert paths == [f"oric/{NAME}.parquet", f"oric/seed1/{NAME}.parquet"]
+    assert paths == [f"oric/{NAME}.parquet", f"seed1/oric/{NAME}.parquet"]
     alone = replace(first.trainings[1], single=True)
-    assert objections._asked(alone, "oric").path == asked.trainings[1].path
+    assert alone.beside("oric").path == asked.trainings[1].path

@@ -107,6 +107,16 @@ def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
     assert second.ordinary is None and len(second.records.frame) == 9  # judged on its own
 
 
+def test_the_folder_of_a_seed_is_laid_out_as_the_one_around_it(tmp_path):
+    few = records_of(QWEN).take(np.arange(9))
+    for folder in ("oric", "seed1/oric", "seed1", "oric/seed2", "seed3/edge"):
+        write_records(tmp_path / folder / f"{QWEN}.parquet", few)
+    (own,) = chapters.companions([QWEN], tmp_path, "oric", "ORIC").subjects
+    assert [(each.seed, each.path.parent) for each in own.trainings] == [
+        (0, tmp_path / "oric"), (1, tmp_path / "seed1" / "oric"),
+    ]  # fmt: skip
+
+
 def test_two_models_of_one_family_keep_apart(folder):
     twins = chapters.subjects([QWEN, "seed1"], folder)
     assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]

@@ -30,7 +30,7 @@ from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table
 from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import ratio
+from sci_book.results.statistics import of_mean, ratio
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -134,8 +134,7 @@ def line(
 
     def columns(training: Subject) -> tuple[np.ndarray, np.ndarray]:
         some = rows(training)
-        values = some[column].to_numpy(dtype=float)
-        return np.stack([values, np.ones(len(some))]), some["group"].to_numpy(dtype=object)
+        return of_mean(some[column], some["group"])
 
     return frame.of_sums(model, columns, ratio, span=span, **keys)
 
@@ -238,7 +237,8 @@ def _model(path: Path, family: str, suffix: str) -> Subject:
         label = entry["label"]
         title = f"pocket {entry['title']}" if entry["pocket"] else f"{entry['title']}, run here"
     title = ", ".join([title, *filter(None, suffix.split("-"))])
-    return Subject(path.stem, label, title, title, path, read_records(path))
+    records = read_records(path)
+    return Subject(path.stem, label, title, title, path, records, companion=FOLDER)
 
 
 def about(recorded: Recorded) -> str:

@@ -24,7 +24,7 @@ from sci_book.papers.metara.failures import ORIGINAL, Failures, from_records
 from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.parameters import Names
-from sci_book.results.statistics import NO_DATA, Interval, measure, ratio
+from sci_book.results.statistics import Interval, measure, of_mean, of_several, ratio
 
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
@@ -120,10 +120,8 @@ def _part(model: Subject, name: str, whole: str = "") -> tuple[pd.DataFrame, pd.
 def mean(trainings: Sequence[pd.DataFrame]) -> Interval:
     """The mean over originals, rows with `group` and `value` of each training."""
     trainings = [rows for rows in trainings if len(rows)]
-    columns = [np.stack([rows["value"].to_numpy(float), np.ones(len(rows))]) for rows in trainings]
-    groups = [rows["group"] for rows in trainings]
-    found = measure([*zip(columns, groups, strict=True)], ratio, span=(0.0, 1.0))
-    return enough(found, trainings)
+    samples = [of_mean(rows["value"], rows["group"]) for rows in trainings]
+    return enough(measure(samples, ratio, span=(0.0, 1.0)), trainings)
 
 
 def line(model: Subject, rate: str, task: str, cases: Cases = ALL, **keys: Any) -> dict[str, Any]:
@@ -146,38 +144,32 @@ def weighted(trainings: Sequence[Terms]) -> Interval:
     weights = np.array([weight for terms in trainings[:1] for weight, _ in terms])
     return over_originals(
         [[rows for _, rows in terms] for terms in trainings],
-        (1, 0),
-        lambda sums, sizes: np.tensordot(weights, sums / sizes, 1),
+        lambda *rates: np.tensordot(weights, [sums / size for sums, size in rates], 1),
     )
 
 
 def over_originals(
     trainings: Sequence[Sequence[pd.DataFrame]],
-    powers: Sequence[int],
     statistic: Callable[..., np.ndarray],
+    powers: Sequence[int] = (1, 0),
 ) -> Interval:
     """A statistic of several rates, over trainings; an original counts once for all of them.
 
     Args:
         trainings: of each, of each rate, rows with `group` and `value`.
-        powers: of the values, whose sums `[rates, ...]` the statistic takes, one for each power.
+        statistic: takes the sums of each rate, one for each power of its values.
     """
     trainings = [frames for frames in trainings if all(map(len, frames))]
-    if not trainings:
-        return NO_DATA
-
-    def on_sums(sums: np.ndarray) -> np.ndarray:
-        return statistic(*sums.reshape(len(powers), -1, *sums.shape[1:]))
-
-    columns = []
-    for frames in trainings:
-        inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
-        rows = pd.concat(frames)
-        values = rows["value"].to_numpy(float)
-        columns.append((np.concatenate([inside * values**n for n in powers]), rows["group"]))
-    originals = round(np.mean([groups.nunique() for _, groups in columns]))
-    found = measure(columns, on_sums)._replace(n=originals)
-    return enough(found, chain.from_iterable(trainings))
+    samples = [
+        [(np.stack([rows["value"].to_numpy(float) ** n for n in powers]), rows["group"])
+         for rows in frames]
+        for frames in trainings
+    ]  # fmt: skip
+    found = of_several(samples, statistic)
+    if not found.n:
+        return found
+    originals = [pd.concat(frames)["group"].nunique() for frames in trainings]
+    return enough(found._replace(n=round(np.mean(originals))), chain.from_iterable(trainings))
 
 
 def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:

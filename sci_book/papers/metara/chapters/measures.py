@@ -88,12 +88,12 @@ def task_spread(of: Subject) -> list[Part]:
     The paper's variance is over data sets, of which there is one a task here.
     """
 
-    def variances(squares: np.ndarray, sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        text, knowledge = squares / sizes - (sums / sizes) ** 2
+    def gap(*tasks: np.ndarray) -> np.ndarray:
+        text, knowledge = (squares / size - (values / size) ** 2 for squares, values, size in tasks)
         return np.asarray(text - knowledge)
 
     frames = [by_original(of, FR, task) for task in (TEXT, KNOWLEDGE)]
-    spread = partial(over_originals, [frames], (2, 1, 0), variances)
+    spread = partial(over_originals, [frames], gap, powers=(2, 1, 0))
     return [Part("variance, text less knowledge", spread)]
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import block_diag
 
 from sci_book.papers.oric import scores
 from sci_book.papers.oric.pocket_questions import QUESTIONS
@@ -23,7 +22,7 @@ from sci_book.papers.oric.scores import Values, size_of
 from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.parameters import Names
-from sci_book.results.statistics import NO_DATA, Interval, measure
+from sci_book.results.statistics import NO_DATA, Interval, of_several
 from sci_core.methods import Method
 
 FOLDER = "oric"  # of its records, beside a model's own
@@ -153,21 +152,12 @@ def combine(trainings: Sequence[Sequence[Term]]) -> Interval:
     if not trainings:
         return NO_DATA
     terms = trainings[0]
-    ends = np.cumsum([len(term.counts) for term in terms])[:-1]
 
-    def total(sums: np.ndarray) -> Values:
-        parts = zip(terms, np.split(sums, ends), strict=True)
-        return sum(term.sign * term.value(part) for term, part in parts)
+    def total(*sums: np.ndarray) -> Values:
+        return sum(term.sign * term.value(part) for term, part in zip(terms, sums, strict=True))
 
     total.__qualname__ = "".join(f"{term.sign:+d} {term.value.__qualname__}" for term in terms)
-    interval = measure(
-        [
-            (block_diag(*(term.counts for term in mine)), np.concatenate([t.images for t in mine]))
-            for mine in trainings
-        ],
-        total,
-    )
-    return interval._replace(n=round(np.mean([len(mine[0].images) for mine in trainings])))
+    return of_several([[(t.counts, t.images) for t in mine] for mine in trainings], total)
 
 
 def line(

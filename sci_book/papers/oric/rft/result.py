@@ -17,7 +17,7 @@ from sci_book.data.catalogue import model_entry, model_name
 from sci_book.papers.oric import scores
 from sci_book.papers.shared.stamp import located
 from sci_book.results.records import RecordsError
-from sci_book.results.statistics import NO_DATA, Interval, of_sums
+from sci_book.results.statistics import NO_DATA, Interval, of_several, of_sums
 
 RESULTS = "benchmarks/results/rft"
 SHOWN = {
@@ -98,10 +98,9 @@ def difference(result: Result, name: str, first: str, second: str) -> Interval:
     """
     if min(result.answered(name, first), result.answered(name, second)) < LEAST_READ:
         return NO_DATA
-    both = [result.counts(name, condition) for condition in (first, second)]
-    half, f1 = len(both[0]), scores.metric("f1")
-    images = result.rows(name)["image"]
-    return of_sums(np.concatenate(both), images, lambda sums: f1(sums[:half]) - f1(sums[half:]))
+    f1, images = scores.metric("f1"), result.rows(name)["image"]
+    both = [(result.counts(name, condition), images) for condition in (first, second)]
+    return of_several([both], lambda one, other: f1(one) - f1(other))
 
 
 def gain_part(other: str) -> str:
