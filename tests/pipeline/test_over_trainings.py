@@ -152,12 +152,13 @@ def test_two_measures_of_one_name_are_refused(judged, monkeypatch):
 
 def test_the_committed_claims_are_judged_on_todays_trainings():
     claims = over_trainings.load_claims()
-    assert {claim.page for claim in claims} >= {"objections", "rewordings"}
-    places = [claim.place for claim in claims if claim.page == "objections"]
+    assert {claim.page for claim in claims} >= {"objections", "rewordings", "descriptions"}
+    claims = [claim for claim in claims if claim.page == "objections"]
+    places = [claim.place for claim in claims]
     known = [place[1] for place in dict.fromkeys(places) if place.startswith("(")]
     assert known == list("abcdefghi") and "use it or not" in places
     models = chapters.subjects([NAME, "pocket-llavanext"], FROZEN_RECORDS)
-    found = over_trainings.judge([claim for claim in claims if claim.page == "objections"], models)
+    found = over_trainings.judge(claims, models)
     unrecorded = {each.claim.id for each in found if not each.count}
     held = models[0].records.rounds
     assert unrecorded == {

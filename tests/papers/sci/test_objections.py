@@ -151,7 +151,7 @@ def test_by_data_set_every_set_has_a_line(model):
 
 def test_a_training_without_a_companions_answers_says_so(model):
     later = replace(model.trainings[1], single=True)
-    with pytest.raises(NotRecorded, match="training 1 of .* was not asked the questions of oric"):
+    with pytest.raises(NotRecorded, match=r"training 1 of .* was not asked the questions of oric"):
         list(objections.rates([later], ["base"], ["yes"], where="oric"))
 
 
