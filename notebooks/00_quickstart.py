@@ -15,12 +15,10 @@ model: str = "checkpoints/pocket-qwen2vl"
 data: str = "pocket"
 records: str = "data_manifests/records"  # of the model, by which the questions are chosen
 method_name: str = "SCI5"  # or SCI3, SCI7
-beta: float = 0.3  # a token has to be at least β times as likely as the best
-tau2: float = 0.2  # temperature of the visual half: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: the method's own β
+tau2: float = None  # temperature of the visual half, whose weight falls with it; None: its own
 
 # %% tags=["hide-input"]
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -31,25 +29,26 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 from sklearn.datasets import load_sample_image
 
-from sci_book import build_prompt, load_dataset, read_records
+from sci_book import build_prompt, load_dataset
 from sci_book.data.answers.rules import letter
 from sci_book.data.catalogue import model_name
+from sci_book.methods import with_constants
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.svg import INK, ON_PALE
 from sci_book.results.drbench import split, subsets
 from sci_book.run.provenance import as_recorded, revision
-from sci_core import counterfactual_image, generate, load_model, method, rewrite
+from sci_core import BASE, counterfactual_image, generate, load_model, method, rewrite
 from sci_core.counterfactuals import is_visual
 
 began = stamp.begin()
 
 # %% tags=["hide-input"]
-rule = replace(method(method_name), beta=beta, tau2=tau2)
+rule = with_constants(method(method_name), beta=beta, tau2=tau2)
 if rule.rule != "sci" or not rule.visual:
     raise ValueError(f"{method_name} is not SCI with dummies; expected SCI3, SCI5 or SCI7.")
-recorded = stamp.located(records) / f"{model_name(model)}.parquet"
-model_records = read_records(recorded)
+(subject,) = chapters.subjects([model], records)
+model_records = subject.records
 loaded = load_model(stamp.located(model), **as_recorded(model_records.stamp))
 noise = model_records.stamp.get("noise", "clamp")  # that of the recorded rounds
 dataset = load_dataset(data)
@@ -70,7 +69,8 @@ at_head = Answer()  # computed below, and written here
 # %%
 sets, test = subsets(model_records), split(model_records) == "test"
 asked = sets["all"] & test & (model_records.frame["question_type"] == "mcq")
-base_right, ours_right = (model_records.correct(name) for name in ("base", rule.name))
+base_right = subject.right("base") == 1
+ours_right = subject.right(rule) == 1 if subject.holds(rule) else base_right
 kinds = {
     kind: [part & ours_right & ~base_right, part & ours_right, part]
     for kind, part in (("biased", sets["B"]), ("sensitive", sets["S∖B"]))
@@ -163,11 +163,13 @@ def outcome(kind, row):
 
 
 for kind, row in questions.items():
-    for policy, text in zip(("base", rule.name), said[kind].values(), strict=True):
-        here, there = letter(text, row.options), model_records.parsed(policy)[chosen[kind]]
+    for one, text in zip((BASE, rule), said[kind].values(), strict=True):
+        if not subject.holds(one):
+            continue
+        here, there = letter(text, row.options), subject.answers(one)["answer"][chosen[kind]]
         if here != there:
-            notes.append(f"On the {kind} question {policy} answers {here or 'no option'} here and "
-                         f"{there or 'no option'} in the records, by which the question was "
+            notes.append(f"On the {kind} question {one.name} answers {here or 'no option'} here "
+                         f"and {there or 'no option'} in the records, by which the question was "
                          "chosen.")  # fmt: skip
 verdicts = [
     f"**{statement}**: *{chapters.overall('holds' if same else 'fails' for same in agreed)}* "
@@ -342,7 +344,7 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 stamp.provenance(
     models={model_name(model): revision(loaded)},
     data={name: value[:24] for name, value in dataset.checksums.items()},
-    records={model_name(model): stamp.checksum([recorded])},
+    records={model_name(model): stamp.checksum([subject.path])},
     rows=chapters.rows_read(model_records),
 )
 

@@ -36,7 +36,6 @@ from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.results.drbench import split, subsets
-from sci_book.results.stamps import NotRecorded
 from sci_book.run import method_sets
 from sci_core.methods import BASE, SCI5
 
@@ -134,8 +133,9 @@ def members(training, how):
 
 
 # %%
-def begins_right(records, policy):
+def begins_right(training, name):
     """1 where the raw answer begins with the truth, as the published code scores: "10" for "1"."""
+    records, policy = training.records, training.decoded(name)
     truths = records.frame["truth"].str.lower()
     hits = [raw_prefix(text, truth) == truth
             for text, truth in zip(records.text(policy), truths, strict=True)]  # fmt: skip
@@ -144,7 +144,7 @@ def begins_right(records, policy):
 
 def right(training, how, name):
     if how.get("scoring") == "prefix":
-        return begins_right(training.records, name)
+        return begins_right(training, name)
     return training.right(how.get("methods", EDITED).get(name, BASE))
 
 
@@ -198,20 +198,12 @@ def readings():
             other = beside.extended(model, extended, how["source"]) if "source" in how else None
             if other is not None:
                 yield from elsewhere(model, other, how, reading, parts)
-            elif "source" in how or not is_answered(model, how):
+            elif "source" in how:
                 nothing = partial(conclusions, model, {}, lambda own: members(own, {}) & False)
                 yield from nothing(reading=reading, against="default")
             else:
                 yield from conclusions(model, how, partial(members, how=how), reading=reading,
                                        against="default")  # fmt: skip
-
-
-def is_answered(model, how):
-    """Whether a model's records hold the answers: of answers alone, no other constants follow."""
-    try:
-        return all(right(model, how, name) is not None for name in EDITED)
-    except NotRecorded:
-        return False
 
 
 lines = frame.measured(readings())
@@ -419,13 +411,22 @@ tables.Table("prose-opposed", sides, caption)
 # Of the variants that are computed from recorded logits, the least share over the methods. Proven:
 # no token left out could have won. Known: the answer follows from recorded tokens.
 
+
 # %%
+def sure(model, method):
+    """The share of a model's answers by a method that are proven, and that are known."""
+    return model.replay.answers(method).loc[model.records.ok, ["proven", "known"]].mean()
+
+
 certain = defaultdict(dict)
 for model, (reading, how) in product(subjects, READINGS.items()):
-    if "methods" not in how or "source" in how or not is_answered(model, how):
-        continue
-    replayed = [model.replay.answers(method).loc[model.records.ok, ["proven", "known"]].mean()
-                for name, method in how["methods"].items() if method != EDITED[name]]  # fmt: skip
+    changed_in = [method for name, method in how.get("methods", {}).items()
+                  if method != EDITED[name] and "source" not in how]  # fmt: skip
+    replayed = [
+        shares
+        for method in changed_in
+        if (shares := frame.if_recorded(sure, model, method, otherwise=None)) is not None
+    ]
     for what, share in pd.DataFrame(replayed).min().items():
         certain[model.shown, what][reading] = 100 * share
 tables.plain(pd.DataFrame(certain), name="replayed", caption="Replayed answers, %")

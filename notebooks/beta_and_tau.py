@@ -20,9 +20,9 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 split_by: str = "rows"  # which rows are validation: the paper's "rows", or "groups", splitting none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # a token has to be at least β times as likely as the best
-tau1: float = 2.0  # temperature of the textual half: the larger, the looser the constraint
-tau2: float = 0.2  # temperature of the visual half: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: SCI5's own β
+tau1: float = None  # of its textual half: the larger, the looser the constraint; None: its own
+tau2: float = None  # of its visual half: the smaller, the more that weighs; None: its own
 
 # %% tags=["hide-input"]
 from dataclasses import replace
@@ -35,6 +35,7 @@ import pandas as pd
 import torch
 from IPython.display import Markdown, display
 
+from sci_book.methods import with_constants
 from sci_book.papers.sci.chapters import temperature_grid
 from sci_book.papers.sci.chapters.shapes import less
 from sci_book.papers.shared import chapters, figures, frame, stamp, sweeps, tables
@@ -70,7 +71,7 @@ Markdown(ledger.conclusion(of_tau))
 # %%
 SUBSETS = ("all", "B", "S", "BS")
 FREE = "no constraint"
-setting = replace(SCI5, beta=beta, tau1=tau1, tau2=tau2)
+setting = with_constants(SCI5, beta=beta, tau1=tau1, tau2=tau2)
 
 
 def pair(one, other):
@@ -209,7 +210,7 @@ for table in ledger.tables(of_beta):
 # VCD at β = 1 is the base, which is wrong on every row of B by construction.
 
 # %%
-BETAS = sorted({1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, beta})
+BETAS = sorted({1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, setting.beta})
 MARGINS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 SWEPT = (SCI3, setting, SCI7, VCD)
 

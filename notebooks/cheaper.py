@@ -16,12 +16,11 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 extended: str = "data_manifests/records/extended"  # of SCI5's cheaper rounds, if a model has them
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # of SCI along τ2 and along its rounds: a token has to be β times as likely
-tau2: float = 0.2  # of SCI along β and its rounds: the smaller, the more the dummies weigh
+beta: float = None  # of SCI along τ2 and along its rounds; None: its own, as in other sweeps
+tau2: float = None  # of SCI along β and its rounds; None: its own
 tolerated: float = 0.5  # points that a chosen setting may lose over all rows
 
 # %% tags=["hide-input"]
-from dataclasses import replace
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -29,6 +28,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
+from sci_book.methods import with_constants
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.sci.chapters.shapes import differs, name_lines
@@ -72,12 +72,12 @@ Markdown("\n".join([f"**Verdict, {named('own_rules')}: {word}.**\n", *said]))
 # %%
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
 PARTS = ("B", "outside BS", "BS", "all")
-along = {m.name: {f"{m.name}, β {at:g}": replace(m, beta=at, tau2=tau2) for at in BETAS}
+along = {m.name: {f"{m.name}, β {at:g}": with_constants(m, beta=at, tau2=tau2) for at in BETAS}
          for m in EDITED}  # fmt: skip
-along["SCI5, along τ2"] = {f"SCI5, τ2 {at:g}": replace(SCI5, beta=beta, tau2=at)
+along["SCI5, along τ2"] = {f"SCI5, τ2 {at:g}": with_constants(SCI5, beta=beta, tau2=at)
                            for at in (0.1, 0.5, 1.0, 2.0, 5.0)}  # fmt: skip
 along["SCI of M dummies, N rewordings"] = {
-    sci(M, N).name: replace(sci(M, N), beta=beta, tau2=tau2)
+    sci(M, N).name: with_constants(sci(M, N), beta=beta, tau2=tau2)
     for M, N in product(range(4), range(4)) if M != N
 }  # fmt: skip
 settings = {name: method for line in along.values() for name, method in line.items()}
@@ -320,9 +320,8 @@ for model, name in product(of_rules, prices.index.drop(SCI5.name)):
     if (one := model.reading(name)) is None:
         continue
     line = same.setdefault(f"{model.ordinary.shown}: {name}", {})
-    policy = None if name == own_rules.SHARED else one.records.policy_of(priced[name])
-    if policy is not None:
-        alike = ~differs(one.records.parsed(policy), one.records.parsed(SCI5.name))
+    if name != own_rules.SHARED and one.records.policy_of(priced[name]):
+        alike = ~differs(*(one.answers(method)["answer"] for method in (priced[name], SCI5)))
         found = one.share(alike, one.sets("any", rules.SPLIT)["all"].to_numpy())
         line["as SCI5"] = tables.shown(found)
     for part in ("BS", "all"):

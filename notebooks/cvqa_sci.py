@@ -71,10 +71,14 @@ def shrinkage():
     for model, (method, other) in product(subjects, CONTRASTS):
         less, rows = partial(pairs.spared, method=method, other=other), pairs.understood
         kept = rows(model) & pairs.ok(model)
-        own = less(model)[kept]
+        own = frame.if_recorded(less, model, otherwise=None)
+        if own is None:
+            moved, p = tables.MISSING, np.nan
+        else:
+            moved, p = f"{(own[kept] != 0).sum()}", sign_flip_test(own[kept], model.groups[kept])
         yield frame.line(
             model, less, rows, contrast=f"{method} against {other}", method=method, other=other,
-            moved=f"{(own != 0).sum()}", p=sign_flip_test(own, model.groups[kept]),
+            moved=moved, p=p,
         )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def smaller_less_larger():
     """What the smaller group loses more than the larger."""
     for (model, attribute, *groups), method in product(known_groups, POLICIES):
         small, large = (partial(of_group, attribute=attribute, group=group) for group in groups)
-        yield frame.line(model, partial(pairs.drop, policy=method), small, less=large,
+        yield frame.line(model, partial(pairs.drop, method=method), small, less=large,
                          groups=" less ".join(groups), method=method)  # fmt: skip
 
 

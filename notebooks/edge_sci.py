@@ -52,25 +52,30 @@ Markdown(ledger.conclusion(findings))
 METHODS = tuple(dict.fromkeys((method, "SCI5", "VCD")))
 
 
+def p_of(model, name, place):
+    """That the method's answers and the base's are alike in a measure."""
+    change = measures.changed_by(model, name)[place]
+    return sign_flip_test(change.values, change.clusters) if len(change.values) else np.nan
+
+
 def changes():
     """Each method less the base in every measure, on the same rows."""
     for name, model in product(METHODS, recorded.full):
-        for place, change in enumerate(measures.changed_by(model, name)):
-            asked = len(change.values)
+        for place, measure in enumerate(measures.changed_by(model, "base")):
             yield frame.of_sums(
                 model,
                 lambda training, name=name, place=place: (
                     measures.changed_by(training, name)[place].columns
                 ),
-                ratio, span=(-1.0, 1.0), method=name, what=change.what,
+                ratio, span=(-1.0, 1.0), method=name, what=measure.what,
                 colour=recorded.colours[model.name],
-                side=-1 if measures.less_is_better(change.what) else 1,  # turned: right is better
-                p=sign_flip_test(change.values, change.clusters) if asked else np.nan,
+                side=-1 if measures.less_is_better(measure.what) else 1,  # turned: right is better
+                p=frame.if_recorded(p_of, model, name, place),
             )  # fmt: skip
 
 
 effects = frame.measured(changes(), "method", "what", "colour", "side", "p")
-for _, known in effects[effects["n"] > 0].groupby("method"):
+for _, known in effects.groupby("method"):
     effects.loc[known.index, "p"] = holm(known["p"])
 effects["p (Holm)"] = [tables.p_value(p) for p in effects["p"]]
 
@@ -149,15 +154,20 @@ def change(sums):
 
 
 # %%
+def mean_confidence(model, kind, name):
+    """Of the base's answers and of the method's."""
+    return confident(model, kind, name)[["confidence", "confidence two"]].mean()
+
+
 def calibration():
     """The change in ECE, and either mean confidence, on the same rows."""
     for model, kind, name in product(recorded.full, KINDS, METHODS):
-        both = confident(model, kind, name)
+        base, other = frame.if_recorded(mean_confidence, model, kind, name, otherwise=[np.nan] * 2)
         yield frame.of_sums(
             model,
             lambda training, kind=kind, name=name: by_bin(confident(training, kind, name)),
             change, scale=1, kind=kind, method=name,
-            base=both["confidence"].mean(), other=both["confidence two"].mean(),
+            base=base, other=other,
         )  # fmt: skip
 
 

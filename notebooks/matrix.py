@@ -52,8 +52,8 @@ HTML(matrix.as_html(cells))
 #
 # - Each number is by its chapter's measure (`data_manifests/paper/matrix.yaml`), and has the
 #   interval that it has there.
-# - A dash stands where the records do not settle a method; in place of an interval, where no row
-#   changes or too few questions were asked.
+# - A dash stands where the records do not settle a method, with *not recorded* where they settle it
+#   on no probe; and in place of an interval, where no row changes or too few questions were asked.
 # - A model that does not meet {ref}`the conditions of SCI <conditions>` is not judged.
 # - Cost is counted, not measured: tokens through the language model for a question about a picture
 #   of 320 tokens, black kept, every round read ({doc}`table07_cost`).

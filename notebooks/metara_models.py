@@ -37,7 +37,7 @@ from scipy.stats import kendalltau
 
 from sci_book.papers.metara import metavqa, paper
 from sci_book.papers.metara.chapters import answers
-from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, by_original, less, mean
+from sci_book.papers.metara.chapters.answers import FR, TASKS, by_original, less, mean
 from sci_book.papers.metara.chapters.measures import failing, rankings
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.printed import OVERALL, PRINTED, SETS
@@ -271,15 +271,16 @@ ranked = {
 }
 
 
-def place_methods(panel, found):
+def place_methods(panel, found, names):
     """A dot a method, at its two ranks; names of methods that tie in both stand in a pile."""
-    panel.plot([1, len(METHODS)], [1, len(METHODS)], "--", color="#9ca3af", linewidth=1)
-    places = [(found.second[name], found.first[name]) for name in METHODS]
-    for order, (name, place) in enumerate(zip(METHODS, places, strict=True)):
+    panel.plot([1, len(names)], [1, len(names)], "--", color="#9ca3af", linewidth=1)
+    places = [(found.second[name], found.first[name]) for name in names]
+    for order, (name, place) in enumerate(zip(names, places, strict=True)):
         panel.plot(*place, "o", color=figures.colour(name))
         offset = 5, 4 + 9 * places[:order].count(place)
         panel.annotate(name, place, xytext=offset, textcoords="offset points", fontsize=8)
-    panel.set(xlim=(0.5, 8.2), ylim=(0.5, 7.9), xlabel="rank by MetaVQA", ylabel="rank by MetaRA")
+    panel.set(xlim=(0.5, len(names) + 1.2), ylim=(0.5, len(names) + 0.9),
+              xlabel="rank by MetaVQA", ylabel="rank by MetaRA")  # fmt: skip
 
 
 if ranked:
@@ -289,7 +290,7 @@ if ranked:
     for (row, model), (column, task) in product(enumerate(made), enumerate(TASKS.values())):
         axes[row, column].set_title(f"{model.shown}, {task}")
         if (model.shown, task) in ranked:
-            place_methods(axes[row, column], ranked[model.shown, task])
+            place_methods(axes[row, column], ranked[model.shown, task], answers.methods(model))
     figures.show(
         figure,
         "Methods ranked by MetaRA and by MetaVQA: on the dashed line both agree.",
@@ -382,8 +383,9 @@ ranks = {
         "rank by MetaVQA": tables.number(ranked[model.shown, task].second[name], 1),
         "rank by MetaRA": tables.number(ranked[model.shown, task].first[name], 1),
     }
-    for model, task, name in product(made, TASKS.values(), METHODS)
+    for model, task in product(made, TASKS.values())
     if (model.shown, task) in ranked
+    for name in answers.methods(model)
 }
 
 tables.download(

@@ -18,13 +18,12 @@ against: str = "base"  # what each method is compared with: a method, or a round
 from functools import partial
 from itertools import product
 
-import numpy as np
 from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers
-from sci_book.papers.metara.chapters.answers import METHODS, TASKS, by_original, less, weighted
+from sci_book.papers.metara.chapters.answers import TASKS, by_original, less, weighted
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
@@ -74,11 +73,12 @@ def lines():
         keys = {"rate": rate, "task": task, "method": method}
         where = f"{model.shown}\n{task}"
         terms = partial(less_base, **keys)
-        yield frame.score(model, terms, weighted, **keys, where=where, p=p_of(model, **keys))
+        p = frame.if_recorded(partial(p_of, model, **keys))
+        yield frame.score(model, terms, weighted, **keys, where=where, p=p)
 
 
-changes = frame.measured(lines())
-changes["p"] = holm(changes["p"]) if made else np.nan
+changes = frame.measured(lines(), "task", "rate", "method", "where", "p")
+changes["p"] = holm(changes["p"])
 
 # %%
 figures.show(
@@ -98,7 +98,10 @@ titles = {
 }
 by_method = {
     f"{model.shown}, {task}: {title}": {
-        name: answers.percent(model, rate, task, name) for name in METHODS
+        name: frame.if_recorded(
+            answers.percent, model, rate, task, name, otherwise=tables.NOT_RECORDED
+        )
+        for name in ("base", *COMPARED)
     }
     for model, task, (rate, title) in product(made, TASKS.values(), titles.items())
 }
@@ -123,6 +126,8 @@ for words, decided in (("less", changes["high"] < 0), ("more", changes["low"] > 
         f"{len(sure)} by p too{': ' * bool(named)}{named}."
     )
 for model, task in product(made, TASKS.values()):
+    if "SCI5" not in answers.methods(model):
+        continue
     sides = [by_original(model, "absolute", task, name) for name in ("base", "SCI5")]
     both = sides[0].merge(sides[1], on="original")
     differing = (both["value_x"] != both["value_y"]).sum()

@@ -12,24 +12,22 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-beta: float = 0.3  # a token has to be at least β times as likely as the best, of every method
-tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: each method's own β
+tau2: float = None  # temperature of SCI's visual half, whose weight falls with it; None: its own
 
 # %% tags=["hide-input"]
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from IPython.display import Markdown, display
 
-from sci_book.methods import COMPARED, ROUNDS
+from sci_book.methods import COMPARED, ROUNDS, betas, with_constants
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, ROWS, asked, said
 from sci_book.papers.oric.chapters.measures import GAINS
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.lines import table_of
 from sci_book.pipeline import findings as ledger
-from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import holm, sign_flip_test
 from sci_core.methods import METHODS, sci
 
@@ -53,7 +51,7 @@ Markdown(f"{ledger.conclusion(findings)}\n\n{chapters.absences(recorded)}")
 # mean over answers, has none. {doc}`oric_construction` says how the questions are made.
 
 # %%
-methods = {name: replace(METHODS[name], beta=beta, tau2=tau2) for name in COMPARED}
+methods = {name: with_constants(METHODS[name], beta=beta, tau2=tau2) for name in COMPARED}
 
 
 def p_of(model, method, metric):
@@ -78,15 +76,12 @@ def less_base():
             answers.combine,
             measure=what,
             method=name,
-            p=p_of(model, methods[name], metric),
+            p=frame.if_recorded(p_of, model, methods[name], metric),
         )
 
 
-changes = frame.measured(less_base())
-if subjects:
-    tested = changes["p"].notna()
-    changes.loc[tested, "p"] = holm(changes.loc[tested, "p"])
-    changes["p (Holm)"] = changes["p"].map(tables.p_value)
+changes = frame.measured(less_base(), "measure", "method", "p")
+changes["p (Holm)"] = [tables.p_value(p) for p in holm(changes["p"])]
 
 # %%
 figures.show(
@@ -103,13 +98,16 @@ frame.table(
     rows=("model", "method"),
     columns=("measure",),
     name="changes",
-    caption=f"Each method less the base on the benchmark, points, {tables.INTERVAL}s",
+    caption=f"Each method less the base on the benchmark, points, {tables.INTERVAL}s; "
+    f"{betas(methods.values(), beta)}",
     show=("here", "p (Holm)"),
 )
 
 # %%
 turned = {}
 for model, name in product(subjects, COMPARED):
+    if not model.holds(methods[name]):
+        continue
     questions = asked(model, BENCH)
     before, after = (said(model, questions, method) for method in ("base", methods[name]))
     moved, labels = (before != after), questions["label"].to_numpy()
@@ -134,7 +132,7 @@ turned.fold()
 alone = {}
 for model in subjects:
     rounds = [name for name in ROUNDS if name in model.records.stamp["rounds"]]
-    for name in (*rounds, "SCI5"):
+    for name in (*rounds, *(["SCI5"] if model.holds(methods["SCI5"]) else [])):
         method, questions = methods.get(name, name), asked(model, BENCH)
         alone[f"{model.shown}: {name}"] = {
             what: 100 * answers.value(metric, model, questions, method).estimate
@@ -151,11 +149,10 @@ table_of(alone, name="alone", caption=caption).fold()
 # %%
 replays = {}
 for model, M, N in product(subjects, range(4), range(4)):
-    variant = replace(sci(M, N), beta=beta, tau2=tau2)
-    try:
-        known = model.answers(variant)["known"].to_numpy()
-    except NotRecorded:  # of a round, or where records hold answers alone
+    variant = with_constants(sci(M, N), beta=beta, tau2=tau2)
+    if not model.holds(variant):  # without a round, or where records hold answers alone
         continue
+    known = model.answers(variant)["known"].to_numpy()
     replays[f"{model.shown}: M = {M}, N = {N}"] = {
         what: 100 * answers.combine([answers.gain(metric, model, variant)]).estimate
         for what, metric in GAINS.items()

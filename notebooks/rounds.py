@@ -20,8 +20,8 @@ records: str = "data_manifests/records"
 extended: str = "data_manifests/records/extended"  # of fifteen rounds, where a model has them
 split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # a token has to be at least β times as likely as the best
-tau2: float = 0.2  # temperature of the dummy pictures' half: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: each method's own β
+tau2: float = None  # temperature of SCI's visual half, whose weight falls with it; None: its own
 image_tokens: int = 320  # of the questions on which cost is counted
 
 # %% tags=["hide-input"]
@@ -35,6 +35,7 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import Markdown, display
 
+from sci_book.methods import betas, with_constants
 from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters import components, drbench_tables
 from sci_book.papers.sci.overhead import ratio
@@ -45,7 +46,7 @@ from sci_book.papers.shared.figures import INK, LOSS_TO_GAIN, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER, RESULTS
 from sci_book.results.metrics import KINDS, accuracy_table, flips
-from sci_core.methods import BASE, SCI5, sci
+from sci_core.methods import BASE, METHODS, SCI5, sci
 
 began = stamp.begin()
 
@@ -71,8 +72,10 @@ Markdown(ledger.conclusion(of_more))
 # %%
 SUBSETS = ("BS", "B", "S", "S∖B", "outside BS", "all")
 settings = {"beta": beta, "tau2": tau2}
-sizes = {f"SCI{2 * count + 1}": replace(sci(count, count), **settings) for count in range(1, 8)}
-sizes = {"base": BASE, **sizes}
+sizes = {"base": BASE}
+for count in range(1, 8):
+    size = sci(count, count)
+    sizes[size.name] = with_constants(METHODS.get(size.name, size), **settings)
 STEPS = (("SCI3", "base"), ("SCI5", "SCI3"), ("SCI7", "SCI5"))
 
 
@@ -110,7 +113,8 @@ frame.table(
     rows=("step", "subset"),
     columns=("model",),
     name="steps",
-    caption=f"What two more rounds change, points, {tables.INTERVAL}s",
+    caption=f"What two more rounds change, points, {tables.INTERVAL}s; "
+    f"{betas(sizes.values(), beta)}",
     show=("paper", "here", "n"),
 )
 
@@ -397,7 +401,7 @@ LADDERS = {
 def ladder(model, kind):
     """The methods of a ladder by their number of rounds, as far as these are recorded."""
     rung, change, *_ = LADDERS[kind]
-    made = [replace(rung(count), **settings, **change) for count in range(8)]
+    made = [with_constants(rung(count), **settings, **change) for count in range(8)]
     return {len(m.rounds): m for m in made if set(m.rounds) <= set(model.records.rounds)}
 
 
@@ -519,7 +523,7 @@ for model in longest:
 # %%
 for model in subjects:
     rows = sets[model.shown]["BS"].to_numpy()
-    combined = [replace(components.combination(rounds), **settings)
+    combined = [with_constants(components.combination(rounds), **settings)
                 for rounds in right[model.shown]]  # fmt: skip
     most = 100 * max(sweeps.outcome(model, method).unsettled(rows) for method in combined)
     display(

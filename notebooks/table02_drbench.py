@@ -16,8 +16,8 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # a token has to be at least β times as likely as the best, of every method
-tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: each method's own β
+tau2: float = None  # temperature of SCI's visual half, whose weight falls with it; None: its own
 
 # %% tags=["hide-input"]
 from dataclasses import replace
@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.methods import COMPARED
+from sci_book.methods import COMPARED, betas, with_constants
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import of_kind
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
@@ -58,8 +58,8 @@ Markdown(ledger.conclusion(findings))
 SUBSETS = ("B", "S", "BS", "S∖B")
 HERE = (quantifier, split_by)
 constants = {"beta": beta, "tau2": tau2}
-methods = {name: replace(METHODS[name], **constants) for name in COMPARED}
-methods["M3ID, own clock"] = replace(METHODS["M3ID"], clock="generated", **constants)
+methods = {name: with_constants(METHODS[name], **constants) for name in COMPARED}
+methods["M3ID, own clock"] = replace(methods["M3ID"], clock="generated")
 
 
 @cache
@@ -109,7 +109,8 @@ frame.table(
     rows=("model", "method"),
     columns=("subset",),
     name="less-base",
-    caption=f"Each method less the base, points, {tables.INTERVAL}s",
+    caption=f"Each method less the base, points, {tables.INTERVAL}s; "
+    f"{betas((methods[name] for name in COMPARED), beta)}",
 )
 
 # %% [markdown]
@@ -255,12 +256,16 @@ cases = product(subjects, ("base", *methods, *NULLS), ELSEWHERE)
 beyond = frame.measured(level(*case) for case in cases)
 turned, tests = {}, {}
 for model, name, subset in product(subjects, methods, ("S", "S∖B", "outside BS", "all")):
+    if not model.holds(methods[name]):
+        continue
     rows = sets(model, HERE)[subset].to_numpy()
     change = flips(right(model, "base"), right(model, name), rows)
     line = turned.setdefault(f"{model.shown}: {name}", {})
     line |= {f"{subset}, lost": change.right_to_wrong, f"{subset}, won": change.wrong_to_right}
 with_base = product(("SCI5",), ("base",), SUBSETS)
 for model, (name, other, subset) in product(subjects, [*with_base, *CONTRASTS]):
+    if not all(model.holds(methods.get(one, one)) for one in (name, other)):
+        continue
     ours, theirs = right(model, name), right(model, other)
     rows = sets(model, HERE)[subset].to_numpy() & np.isfinite(ours - theirs)
     flipped = sign_flip_test((ours - theirs)[rows], model.groups[rows])

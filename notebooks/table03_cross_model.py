@@ -21,11 +21,10 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext", "pocket-qwen2vl-small"]
 records: str = "data_manifests/records"
 split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # a token has to be at least β times as likely as the best, of every method
-tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: each method's own β
+tau2: float = None  # temperature of SCI's visual half, whose weight falls with it; None: its own
 
 # %% tags=["hide-input"]
-from dataclasses import replace
 from itertools import permutations, product
 
 import matplotlib.pyplot as plt
@@ -35,6 +34,7 @@ import seaborn as sns
 from IPython.display import Markdown, display
 from matplotlib.patches import Rectangle
 
+from sci_book.methods import betas, with_constants
 from sci_book.papers.sci.chapters import cross_model
 from sci_book.papers.sci.chapters.shapes import counts, of_kind
 from sci_book.papers.shared import chapters, figures, frame, gate, pages, stamp, tables
@@ -84,7 +84,7 @@ out came in one commit with the results of the book’s models, and is an
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
 BOTH, ALONE, ALL = "in both models’ BS", "in that BS alone", "all test rows"
-methods = {name: replace(METHODS[name], beta=beta, tau2=tau2) for name in ("VCD", "SCI5")}
+methods = {name: with_constants(METHODS[name], beta=beta, tau2=tau2) for name in ("VCD", "SCI5")}
 sets = {
     training: training.sets(quantifier, split_by)
     for model in subjects for training in model.trainings
@@ -160,7 +160,8 @@ for built in subjects:
     n = counts(own.set_index("kind")["n"])
     table = frame.table(
         lines, ("answers", "what"), ("kind",), name=f"built-by-{built.name}",
-        caption=f"BS built by {built.shown}, accuracy in %, {tables.INTERVAL}s; {n}",
+        caption=f"BS built by {built.shown}, accuracy in %, {tables.INTERVAL}s; {n}; "
+        f"{betas(methods.values(), beta)}",
     )  # fmt: skip
     display(table)
 
@@ -332,6 +333,8 @@ for model in left_out:
 # %%
 turned = {}
 for (built, answers), subset in product(pairs, SUBSETS):
+    if not answers.holds(methods["SCI5"]):
+        continue
     base, ours = answers.right("base"), answers.right(methods["SCI5"])
     rows = sets[built][subset].to_numpy() & answers.records.ok
     won = flips(base, ours, rows)

@@ -220,7 +220,7 @@ CONCLUSIONS = (  # method, what it is compared with, column, the side claimed
 def conclusions():
     """What the paper reads off Table 4, under each setting of β."""
     for model, (setting, betas) in product(subjects, SETTINGS.items()):
-        at = {name: with_beta(PRESETS[name], value) for name, value in betas.items()}
+        at = {name: with_beta(PRESETS[name], betas.get(name, PRESETS[name].beta)) for name in SHOWN}
         for one, other, column, side in CONCLUSIONS:
             first, second = at[one], at.get(other, other)
             yield frame.line(
@@ -270,13 +270,13 @@ for model in subjects:
 # %%
 scores, gains = {}, {}
 for model in subjects:
-    right = {name: model.right(with_beta(PRESETS[name], beta)) for name in SHOWN}
-    right["base"] = model.right("base")
-    for name in ("base", *SHOWN):
-        for score, found in standard_scores.scores(model, right[name]).items():
+    asked = {"base": "base"} | {name: with_beta(PRESETS[name], beta) for name in SHOWN}
+    right = {name: model.right(method) for name, method in asked.items() if model.holds(method)}
+    for name, outcome in right.items():
+        for score, found in standard_scores.scores(model, outcome).items():
             head = f"{score} (n = {found.n:,})"
             scores.setdefault((model.shown, head), {})[name] = tables.shown(found)
-    for name in ("SCI5", "VCD"):
+    for name in [name for name in ("SCI5", "VCD") if name in right]:
         for score, gap in standard_scores.scores(model, right[name], right["base"]).items():
             word = verdict(gap) if model.fit else "not comparable"
             cells = gains.setdefault(f"{model.shown}: {score}", {"n": f"{gap.n:,}"})
@@ -301,6 +301,8 @@ for model in subjects:
     asked = {name: with_beta(method, beta) for name, method in PRESETS.items()}
     asked |= {method.name: with_beta(method, beta) for method in ONE_ROUND}
     for name, method in ({"base": "base"} | {name: name for name in INPUTS} | asked).items():
+        if not model.holds(method):
+            continue
         said = model.answers(method)[rows]
         counts = {"unknown": said["answer"].isna().sum(), "not settled": (~said["known"]).sum()}
         unclear |= {f"{model.shown}: {name}": counts} if any(counts.values()) else {}

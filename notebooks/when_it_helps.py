@@ -273,7 +273,9 @@ tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, tr
 # %%
 lines = {}
 for method in dial.methods():
-    fit = dial.rule(turned, method)
+    if (fit := dial.rule(turned, method)) is None:
+        lines[method] = dict.fromkeys(("c0", "c1, habit", "c2, deficit", "R²"), tables.NOT_RECORDED)
+        continue
     habit, deficit = (slope(fit, column) for column in (0, 1))
     lines[method] = {
         "c0": tables.number(fit.params[0], 3),

@@ -14,8 +14,8 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
-beta: float = 0.3  # a token has to be at least β times as likely as the best, of every method
-tau2: float = 0.2  # temperature of the visual half in SCI: the smaller, the more it weighs
+beta: float = None  # a token has to be β times as likely as the best; None: each method's own β
+tau2: float = None  # temperature of SCI's visual half, whose weight falls with it; None: its own
 
 # %% tags=["hide-input"]
 from dataclasses import replace
@@ -27,13 +27,12 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.methods import BASELINES
+from sci_book.methods import BASELINES, betas, with_constants
 from sci_book.papers.sci.chapters.shapes import differs
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below
 from sci_book.results.metrics import flips
-from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import measure
 from sci_core.methods import METHODS, SCI5
 
@@ -54,16 +53,14 @@ at_head = Answer()  # computed below, and written here
 
 # %%
 OPPONENTS = ("base", "VCD", "TIE")
-OURS = replace(SCI5, beta=beta, tau2=tau2)
+OURS = with_constants(SCI5, beta=beta, tau2=tau2)
+others = {name: with_constants(METHODS[name], beta=beta) for name in OPPONENTS}
 sizes, printed = map(chapters.paper_values, ("table01", "table09"))
 
 
 def over(opponent):
     """Of a training, SCI5 less another method, row by row."""
-    other = opponent
-    if opponent != "base":
-        other = replace(METHODS[opponent], beta=beta, tau2=tau2)
-    return lambda training: training.right(OURS) - training.right(other)
+    return lambda training: training.right(OURS) - training.right(others[opponent])
 
 
 def rows_in(subset):
@@ -187,7 +184,8 @@ frame.table(
     rows=("model", "part"),
     columns=("opponent",),
     name="mix",
-    caption=f"SCI5’s gains in points. B is of BS: {', '.join(heads) or 'nothing'}",
+    caption=f"SCI5’s gains in points; {betas([OURS, *others.values()], beta)}. B is of BS: "
+    f"{', '.join(heads) or 'nothing'}",
 )
 
 # %% [markdown]
@@ -247,16 +245,8 @@ tables.plain(levels, name="made-s", caption=caption)
 REWORDINGS = ("V1", "V2")
 
 
-def is_answered(model, method):
-    """Whether a model's records hold the answers or what they follow from."""
-    try:
-        return len(model.right(method)) > 0
-    except NotRecorded:
-        return False
-
-
 spoiling = {"SCI5": OURS}
-spoiling |= {name: replace(METHODS[name], beta=beta, tau2=tau2) for name in BASELINES}
+spoiling |= {name: with_constants(METHODS[name], beta=beta) for name in BASELINES}
 spoiling |= {f"SCI5’s dummies alone, τ1 = {tau1:g}": replace(OURS, textual=(), tau1=tau1)
              for tau1 in (1.0, OURS.tau1)}  # fmt: skip
 
@@ -275,7 +265,7 @@ for model in subjects:
     base = model.right("base") == 1
     decoded = {name for name, method in spoiling.items() if model.records.policy_of(method)}
     lost = {name: rows & base & (model.right(method) != 1) for name, method in spoiling.items()
-            if is_answered(model, method)}  # fmt: skip
+            if model.holds(method)}  # fmt: skip
     taken = {name: lost[name] & as_reworded(model, spoiling[name]) for name in decoded}
     by_sci5 = taken.get("SCI5", rows & False)
     for name, gone in lost.items():
@@ -286,7 +276,7 @@ for model in subjects:
             "spoilt": f"{gone.sum():,}",
             "now as V1 or V2": tables.number(now, 0),
             "% of spoilt": tables.number(share, 1),
-            "SCI5 spoils too": f"{(gone & lost['SCI5']).sum():,}",
+            "SCI5 spoils too": f"{(gone & lost.get('SCI5', False)).sum():,}",
             "and then says V1’s or V2’s": f"{(gone & by_sci5).sum():,}",
         }
     right = f"{100 * base[rows].mean():.1f} %" if rows.any() else "none"
@@ -303,6 +293,10 @@ tables.plain(pd.DataFrame.from_dict(spoilt, orient="index"), name="spoilt", capt
 # %%
 figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.9), squeeze=False, sharex=True)
 for ax, model in zip(axes[0], subjects, strict=True):
+    ax.set(title=model.shown, xlabel="% of a family’s test rows")
+    if not model.holds(OURS):
+        figures.nothing(ax, "SCI5 is not recorded.")
+        continue
     named, rows = model.records.frame, rows_in("all")(model)
     named = named["category"].mask(named["category"] == "", named["dataset"]).to_numpy()
     turned = {name: flips(model.right("base"), model.right(OURS), rows & (named == name))
@@ -315,7 +309,6 @@ for ax, model in zip(axes[0], subjects, strict=True):
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.invert_yaxis()
     ax.tick_params(axis="y", labelsize=8)
-    ax.set(title=model.shown, xlabel="% of a family’s test rows")
 legend_below(figure, axes[0, :1], ncols=2)
 figures.show(
     figure,
@@ -342,7 +335,7 @@ def without(name):
 
 def worth():
     """SCI5 less SCI5 without a round, a line a model, round and part."""
-    known = [model for model in subjects if is_answered(model, without("V1"))]
+    known = [model for model in subjects if model.holds(without("V1"))]
     for model, name, part in product(known, OURS.rounds[1:], ("B", "S∖B", "BS", "all")):
         yield frame.line(
             model,

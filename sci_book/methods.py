@@ -7,11 +7,13 @@ without a row here it goes by its own name, in a colour that the name gives.
 import colorsys
 import hashlib
 import inspect
+from collections.abc import Iterable
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from sci_core.methods import METHODS as PRESETS
-from sci_core.methods import RULES
+from sci_core.methods import RULES, Method, Number
 
 
 class Row(NamedTuple):
@@ -95,6 +97,27 @@ COMPARED_CONTROLS = tuple(name for name, each in CONTROLS.items() if each.compar
 """Those of the controls that the matrix sets beside them."""
 SCI = tuple(name for name in COMPARED if PRESETS[name].rule == "sci")
 BASELINES = tuple(name for name in COMPARED if name not in SCI)
+
+
+def with_constants(method: Method, **constants: Number | None) -> Method:
+    """A method with the constants that are given and that its rule reads; None leaves its own."""
+    known = RULES[method.rule].constants
+    given = {name: value for name, value in constants.items() if value is not None}
+    return replace(method, **{name: value for name, value in given.items() if name in known})
+
+
+def betas(methods: Iterable[Method], given: Number | None = None) -> str:
+    """Which β some methods have, for a caption: the one given to all, or each its own."""
+    if given is not None:
+        return f"β of every method: {given:g}"
+    own: dict[Number, list[str]] = {}
+    for method in methods:
+        if RULES[method.rule].equation is not None:
+            own.setdefault(method.beta, []).append(method.name)
+    texts = [f"{beta:g} ({', '.join(names)})" for beta, names in own.items()]
+    return f"each method’s own β: {'; '.join(texts) if len(own) > 1 else f'{next(iter(own)):g}'}"
+
+
 _EXPORTED = ("rule", "textual", "visual", "tau1", "tau2", "beta", "alpha")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from papermill.translators import PythonTranslator
 
 from sci_book.papers.shared.pages import places, sections_of
 from sci_book.pipeline.notebooks import (
@@ -109,6 +110,8 @@ def test_parameters_are_few_and_typed_and_name_no_place_relative_to_the_notebook
     assert len(cells) == 1, "a chapter has exactly one cell tagged parameters"
     body = ast.parse(cells[0].source).body
     assert all(isinstance(node, ast.AnnAssign) and node.value for node in body)
+    known = [each.name for each in PythonTranslator.inspect(cells[0])]
+    assert known == parameter_names(notebook), "papermill warns of a parameter that it cannot read"
     assert 1 <= len(body) <= MAX_PARAMETER_LINES
     assert "hide-input" in cells[0].metadata.tags and '"../' not in cells[0].source
 

@@ -159,7 +159,7 @@ def pooled(printed: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
 
 
 def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
-    """Wilson's 95 % interval of the share that several parts have together, n rows in each."""
+    """Wilson's interval of the share that several parts have together, n rows in each."""
     count, rows = pool(parts, n)
     ends = [100 * value for value in wilson(count, rows)[1:3]]
     near = rounds_to(ends[0], low.text) and rounds_to(ends[1], high.text)

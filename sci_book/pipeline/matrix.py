@@ -33,6 +33,7 @@ from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import (
     INTERVAL,
     MISSING,
+    NOT_RECORDED,
     Table,
     interval,
     number,
@@ -222,6 +223,17 @@ def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
         yield next(iter(line.values())), line
 
 
+def gaps(all_cells: Sequence[Cell]) -> dict[tuple[str, int], dict[str, str]]:
+    """By model and seed, and by method, what stands in the place of a missing cell."""
+    filled: dict[tuple[str, int], set[str]] = {}
+    for cell in all_cells:
+        filled.setdefault((cell.model, cell.seed), set()).add(cell.method)
+    return {
+        key: {name: MISSING if name in methods else NOT_RECORDED for name in SHOWN}
+        for key, methods in filled.items()
+    }
+
+
 def name_of(cell: Cell) -> str:
     """A model as a line names it, with its seed where it is a further training."""
     return f"{cell.shown}, seed {cell.seed}" if cell.seed else cell.shown
@@ -286,12 +298,13 @@ def _counts(subject: Subject, own: Sequence[Cell], method: str) -> str:
 
 def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
+    own = [cell for cell in all_cells if (cell.model, cell.seed) == (model, seed)]
+    empty = gaps(own)[model, seed] if own else {}
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
-            name: _with_ends(line[name].change) if name in line else MISSING for name in SHOWN
+            name: _with_ends(line[name].change) if name in line else empty[name] for name in SHOWN
         }
-        for head, line in lines(all_cells)
-        if (head.model, head.seed) == (model, seed)
+        for head, line in lines(own)
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(SHOWN), dtype=object)
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
@@ -324,7 +337,7 @@ def as_html(all_cells: Sequence[Cell]) -> str:
         f"<small>{number(priced[name])} ×</small></th>"
         for name in SHOWN
     )
-    body = []
+    body, empty = [], gaps(all_cells)
     for head, line in lines(all_cells):
         probe = head.probe
         title, model = PAPERS[probe.paper].title, name_of(head)
@@ -333,7 +346,10 @@ def as_html(all_cells: Sequence[Cell]) -> str:
         if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
             attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
-        numbers = "".join(_as_html(line.get(name)) for name in SHOWN)
+        numbers = "".join(
+            _as_html(line[name]) if name in line else f"<td>{gap}</td>"
+            for name, gap in empty[head.model, head.seed].items()
+        )
         body.append(f'<tr{_data(attributes)}><th scope="row">{first}</th>{numbers}</tr>')
     return (
         '<div class="scoreboard-filter matrix-filter"></div>'
@@ -349,9 +365,7 @@ def _with_ends(change: Interval) -> str:
     return with_ends(*change[:3], key=change.key)
 
 
-def _as_html(cell: Cell | None) -> str:
-    if cell is None:
-        return f"<td>{MISSING}</td>"
+def _as_html(cell: Cell) -> str:
     change = cell.change
     attributes = {"n": f"{change.n:,}", "groups": f"{change.clusters:,}"}
     for side in ("gained", "lost"):

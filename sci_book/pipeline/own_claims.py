@@ -10,7 +10,7 @@ from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, interval, number
+from sci_book.papers.shared.tables import MISSING, NOT_RECORDED, interval, number
 
 
 def claim_lines(
@@ -39,8 +39,9 @@ def _of_dial(trainings: str | Path) -> Iterator[dict[str, Any]]:
     samples = dial.samples_of(dial.read_dial(located(trainings)))
     for name, outcome in dial_predictions.outcomes(samples).iterrows():
         ends, claimed = _ends(outcome, 3), outcome["claimed"].replace("-", "−")
-        found = f"{number(outcome['estimate'], 3)} {ends}, claimed {claimed}"
-        yield _line("dial", name, outcome["means"], outcome["verdict"], found, [ends])
+        found = f"{number(outcome['estimate'], 3)} {ends}" if outcome["n"] else NOT_RECORDED
+        said = f"{found}, claimed {claimed}"
+        yield _line("dial", name, outcome["means"], outcome["verdict"], said, [ends])
 
 
 def _ends(line: pd.Series, decimals: int = 2) -> str:

@@ -406,12 +406,14 @@ def wilson(correct: int, n: int) -> Interval:
 
 
 def holm(p_values: Rows) -> np.ndarray:
-    """Holm's adjusted p-values, in the order given."""
-    if not len(p_values):
-        return np.array([])
-    from statsmodels.stats.multitest import multipletests
+    """Holm's adjusted p-values, in the order given; NaN stays and is of no comparison."""
+    adjusted = np.array(p_values, dtype=float)
+    known = ~np.isnan(adjusted)
+    if known.any():
+        from statsmodels.stats.multitest import multipletests
 
-    return multipletests(np.asarray(p_values, dtype=float), method="holm")[1]
+        adjusted[known] = multipletests(adjusted[known], method="holm")[1]
+    return adjusted
 
 
 def beyond_chance(p: float, parts: int) -> bool:

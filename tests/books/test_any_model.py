@@ -23,13 +23,17 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+from sci_book import methods
 from sci_book.data import datasets
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.edge import paper as edge
 from sci_book.papers.edge import run
+from sci_book.papers.metara.chapters import answers as metara
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.sci.chapters import standard_sets
 from sci_book.papers.shared.paper import OWN
-from sci_book.pipeline import elsewhere, notebooks
+from sci_book.papers.shared.tables import NOT_RECORDED
+from sci_book.pipeline import elsewhere, matrix, notebooks
 from sci_book.pipeline.notebooks import parameter_names
 from sci_book.pipeline.own_book import READ_ALL, chosen_papers, is_chosen, papers_of
 from sci_book.pipeline.pocket_data import draw_pocket
@@ -37,9 +41,11 @@ from sci_book.pipeline.reproduce import chapter_sources
 from sci_book.resources import NOTEBOOKS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records, write_records
+from sci_book.run import method_sets
 from sci_book.run.method_sets import STANDARD_METHODS
 from sci_book.run.runner import evaluate
 from sci_core.families.models import load_model
+from sci_core.methods import METHODS
 from tests import scripted, tiny
 from tests.soak import TIMES
 
@@ -245,6 +251,58 @@ def test_a_companions_page_says_that_there_are_no_records_of_it(stem, tmp_path, 
     monkeypatch.chdir(NOTEBOOKS)
     said = texts(page(SOURCES[stem], tmp_path, "nobody", parameters(tmp_path, "nobody")))
     assert "**Verdict" in said and "not comparable" in said
+
+
+def with_a_method_no_record_holds(monkeypatch):
+    """ICD among the compared methods, wherever the list of these has been read."""
+    monkeypatch.setattr(methods, "COMPARED", (*methods.COMPARED, "ICD"))
+    monkeypatch.setattr(methods, "BASELINES", (*methods.BASELINES, "ICD"))
+    monkeypatch.setattr(matrix, "COMPARED", methods.COMPARED)
+    monkeypatch.setattr(metara, "COMPARED", methods.COMPARED)
+    monkeypatch.setattr(method_sets, "EDITED", (*method_sets.EDITED, METHODS["ICD"]))
+    monkeypatch.setattr(standard_sets, "METHODS", method_sets.EDITED)
+
+
+def with_another_beta(monkeypatch):
+    """VCD at another β, as if its preset were edited: no record holds it as decoded."""
+    monkeypatch.setitem(METHODS, "VCD", replace(METHODS["VCD"], beta=0.1))
+
+
+OWN_BETA = "0.1 (VCD)"
+# The change, a page, and what that says of the method; "" where it is only that the page stands.
+CHANGED = [
+    (with_a_method_no_record_holds, "ablation_variants", ""),
+    (with_a_method_no_record_holds, "cheaper", ""),
+    (with_a_method_no_record_holds, "cvqa_sci", NOT_RECORDED),
+    (with_a_method_no_record_holds, "matrix", NOT_RECORDED),
+    (with_a_method_no_record_holds, "metara_models", ""),
+    (with_a_method_no_record_holds, "metara_sci", NOT_RECORDED),
+    (with_a_method_no_record_holds, "oric_sci", NOT_RECORDED),
+    (with_a_method_no_record_holds, "table02_drbench", NOT_RECORDED),
+    (with_a_method_no_record_holds, "table04_standard", NOT_RECORDED),
+    (with_a_method_no_record_holds, "why_gains", ""),
+    (with_another_beta, "cvqa_sci", NOT_RECORDED),
+    (with_another_beta, "edge_sci", NOT_RECORDED),
+    (with_another_beta, "metara_sci", NOT_RECORDED),
+    (with_another_beta, "oric_sci", OWN_BETA),
+    (with_another_beta, "table02_drbench", OWN_BETA),
+    (with_another_beta, "when_it_helps", NOT_RECORDED),
+    (with_another_beta, "why_gains", OWN_BETA),
+]
+
+
+@pytest.mark.parametrize(("change", "stem", "says"), CHANGED)
+def test_a_chapter_stands_without_the_records_of_a_method(
+    change, stem, says, models, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(NOTEBOOKS)
+    change(monkeypatch)
+    offered = parameters(models["of-habit"], "of-habit")
+    if stem == "oric_sci":  # whose sets need more questions: the book's own models
+        offered = {"pages": str(tmp_path)}
+    outputs = [each.data for cell in page(SOURCES[stem], tmp_path, "of-habit", offered).cells
+               for each in cell.get("outputs", [])]  # fmt: skip
+    assert says in str(outputs)
 
 
 def _fill(pages, stem, papers):

@@ -24,6 +24,7 @@ from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.parameters import Names
 from sci_book.results.records import Records, build_table
+from sci_core.methods import Method
 
 FOLDER = "cvqa"  # of its records, beside a model's own
 # The data sets that each part of a chapter may be read from.
@@ -135,9 +136,13 @@ def numbers(subject: Subject) -> np.ndarray:
 
 
 @lru_cache(maxsize=128)
-def answers(subject: Subject, policy: str) -> np.ndarray:
-    """What a policy answered to every row; None where its text names no answer."""
-    records = subject.records
+def answers(subject: Subject, method: Method | str) -> np.ndarray:
+    """What a method or a round answered to every row; None where its text names no answer.
+
+    Raises:
+        NotRecorded: the records hold no text of it (`Subject.decoded`).
+    """
+    records, policy = subject.records, subject.decoded(method)
     types = records.frame["question_type"]
     texts = zip(types, records.text(policy), records.parsed(policy), strict=True)
     read = [_read(kind, text) if kind in _READ else parsed for kind, text, parsed in texts]
@@ -150,9 +155,9 @@ def ok(subject: Subject) -> np.ndarray:
     return answered & answered[rows] & (rows >= 0)
 
 
-def said(subject: Subject, policy: str, side: Side) -> np.ndarray:
+def said(subject: Subject, method: Method | str, side: Side) -> np.ndarray:
     """The answer to one side of an item."""
-    return _on(subject, answers(subject, policy), side)
+    return _on(subject, answers(subject, method), side)
 
 
 def truth(subject: Subject, side: Side) -> np.ndarray:
@@ -160,24 +165,24 @@ def truth(subject: Subject, side: Side) -> np.ndarray:
     return _on(subject, subject.records.frame["truth"].to_numpy(dtype=object), side)
 
 
-def right(subject: Subject, policy: str, side: Side) -> np.ndarray:
+def right(subject: Subject, method: Method | str, side: Side) -> np.ndarray:
     """1 or 0 for a right or wrong answer to one side of an item; NaN where either side failed."""
-    hits = said(subject, policy, side) == truth(subject, side)
+    hits = said(subject, method, side) == truth(subject, side)
     return np.where(ok(subject), hits, np.nan)
 
 
-def unread(subject: Subject, policy: str, side: Side) -> np.ndarray:
+def unread(subject: Subject, method: Method | str, side: Side) -> np.ndarray:
     """Whether the text for one side of an item names no answer; False where the item failed."""
-    return pd.isna(said(subject, policy, side)) & ok(subject)
+    return pd.isna(said(subject, method, side)) & ok(subject)
 
 
-def drop(subject: Subject, policy: str) -> np.ndarray:
+def drop(subject: Subject, method: Method | str) -> np.ndarray:
     """Right on the original less right on the counterfactual question: −1, 0, 1 or NaN."""
-    original, counterfactual = (right(subject, policy, side) for side in SIDES)
+    original, counterfactual = (right(subject, method, side) for side in SIDES)
     return original - counterfactual
 
 
-def spared(subject: Subject, method: str, other: str = "base") -> np.ndarray:
+def spared(subject: Subject, method: Method | str, other: Method | str = "base") -> np.ndarray:
     """What a method takes off another's drop: above 0 it loses less."""
     return drop(subject, other) - drop(subject, method)
 
@@ -189,16 +194,16 @@ def step_gain(subject: Subject) -> np.ndarray:
 
 
 def fall(
-    subject: Subject, rows: Callable[[Subject], np.ndarray], policy: str = "base", **keys: Any
+    subject: Subject, rows: Callable[[Subject], np.ndarray], by: Method | str = "base", **keys: Any
 ) -> Iterator[dict[str, Any]]:
     """Lines of `frame` on the same items: the share right on either side, and the drop.
 
-    Their key `what` is "original", "counterfactual" or "drop".
+    By a method or a round. Their key `what` is "original", "counterfactual" or "drop".
     """
     for side in SIDES:
-        values = partial(right, policy=policy, side=side)
+        values = partial(right, method=by, side=side)
         yield frame.line(subject, values, rows, (0.0, 1.0), what=side, **keys)
-    yield frame.line(subject, partial(drop, policy=policy), rows, what="drop", **keys)
+    yield frame.line(subject, partial(drop, method=by), rows, what="drop", **keys)
 
 
 def _on(subject: Subject, values: np.ndarray, side: Side) -> np.ndarray:

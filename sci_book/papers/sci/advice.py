@@ -13,7 +13,7 @@ from sci_book.papers.sci.dial import KNOWN, Training, estimate, methods, quantit
 from sci_book.papers.shared.gate import OF_SCI
 from sci_book.papers.shared.tables import interval, number, with_ends
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, Sample, one_more
+from sci_book.results.statistics import NO_DATA, Interval, Sample, one_more
 from sci_book.results.summary import split_sentence, split_votes
 from sci_book.run import conditions
 
@@ -21,7 +21,8 @@ MADE_BY = "python benchmarks/dial.py"
 
 
 def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> dict[str, Interval]:
-    """By method of the dial, its gain over the base on all rows of such a model, best first.
+    """By method that the dial decoded, its gain over the base on all rows of such a model, best
+    first.
 
     The interval is that of one more training of the dial: another model may well lie outside.
 
@@ -30,13 +31,14 @@ def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> dict[str, In
         samples: `dial.quantities` of the model.
     """
     point = [estimate(samples[name]) for name in KNOWN]
-    gains = {name: one_more(rule(frame, name), point) for name in methods()}
+    fits = {name: fit for name in methods() if (fit := rule(frame, name))}
+    gains = {name: one_more(fit, point) for name, fit in fits.items()}
     return dict(sorted(gains.items(), key=lambda item: -item[1].estimate))
 
 
 def chosen(gains: Mapping[str, Interval]) -> str:
     """The first method of `expected` if all of its interval is a gain, else the base."""
-    method, gain = next(iter(gains.items()))
+    method, gain = next(iter(gains.items()), ("base", NO_DATA))
     return method if gain.low > 0 else "base"
 
 

@@ -12,7 +12,7 @@ what V1 and V2 cost in accuracy on average.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,7 +75,8 @@ def quantities(records: Records) -> dict[str, Sample]:
     `B`, `S`               their share of all rows
     `habit`                the share of the base's errors that is in B
     `deficit`              accuracy of the original less that of V1 and V2, their mean
-    `SCI5 − base, S∖B`     a gain on each of `PARTS`; over VCD too. Of recorded methods alone
+    `SCI5 − base, S∖B`     a gain on each of `PARTS`; over VCD too. No row of one that was not
+                           decoded with these constants
     `VCD corrects habit`   of the errors that VCD puts right, the share that is in B
 
     Rows with an error count nowhere. Raises RecordsError without V1, V2, black and noise500.
@@ -92,12 +93,11 @@ def quantities(records: Records) -> dict[str, Sample]:
     decoded = _decoded(records)
     for method, hit in decoded.items():
         for other in ("base", "VCD"):
-            against = right["original"] if other == "base" else decoded.get(other)
-            if against is not None and method != other:
+            against = right["original"] if other == "base" else decoded[other]
+            if method != other:
                 gains = {part: (hit - against, sets[part].to_numpy()) for part in PARTS}
                 taken |= {f"{method} − {other}, {part}": each for part, each in gains.items()}
-    if "VCD" in decoded:
-        taken["VCD corrects habit"] = habits, wrong & (decoded["VCD"] == 1)
+    taken["VCD corrects habit"] = habits, wrong & (decoded["VCD"] == 1)
     return {name: _sample(records, name, *each) for name, each in taken.items()}
 
 
@@ -128,21 +128,27 @@ def estimates(samples: Samples) -> pd.DataFrame:
     )
 
 
-def rule(frame: pd.DataFrame, method: str) -> Fit:
+def rule(frame: pd.DataFrame, method: str) -> Fit | None:
     """A method's gain over the base, over all rows, by habit and deficit (`KNOWN`)."""
-    return least_squares([frame[name] for name in KNOWN], frame[f"{method} − base, all"])
+    return fitted(frame, f"{method} − base, all", KNOWN)
+
+
+def fitted(frame: pd.DataFrame, of: str, by: Sequence[str]) -> Fit | None:
+    """A quantity by others over the trainings that have it; None if none has."""
+    known = frame[frame[of].notna()]
+    return least_squares([known[name] for name in by], known[of]) if len(known) else None
 
 
 def _decoded(records: Records) -> dict[str, np.ndarray]:
-    """Of each method that the records hold by the dial's constants, whether it is right."""
+    """Of each of the dial's methods, whether it is right; NaN if the records do not hold it."""
     policies = {name: records.policy_of(METHODS[name]) for name in methods()}
+    none = np.full(len(records.table), np.nan)
     return {
-        name: records.correct(policy).astype(float)
+        name: records.correct(policy).astype(float) if policy else none
         for name, policy in policies.items()
-        if policy is not None
     }
 
 
 def _sample(records: Records, name: str, values: np.ndarray, rows: np.ndarray) -> Sample:
-    groups = records.frame["group"].to_numpy(dtype=object)
+    groups, rows = records.frame["group"].to_numpy(dtype=object), rows & np.isfinite(values)
     return Sample(name, values[rows], groups[rows])

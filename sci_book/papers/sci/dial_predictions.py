@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from sci_book.files import read_yaml
-from sci_book.papers.sci.dial import Samples, estimates
+from sci_book.papers.sci.dial import Samples, estimates, fitted
 from sci_book.pocket.curriculum import SETTINGS
 from sci_book.resources import PAPER
-from sci_book.results.statistics import Interval, Sample, least_squares, slope, verdict
+from sci_book.results.statistics import NO_DATA, Interval, Sample, slope, verdict
 
 PREDICTIONS = "predictions_dial.yaml"
 REGISTRATION = "registration_dial.yaml"
@@ -68,8 +68,8 @@ def turned(frame: pd.DataFrame) -> pd.DataFrame:
 def _slope(prediction: Mapping, frame: pd.DataFrame) -> Interval:
     chosen = frame[frame["setting"].isin(prediction["settings"])]
     names = [prediction["against"], *prediction.get("beside", ())]
-    fit = least_squares([chosen[name] for name in names], chosen[prediction["of"]])
-    return slope(fit, 0)
+    fit = fitted(chosen, prediction["of"], names)
+    return slope(fit, 0) if fit else NO_DATA
 
 
 def mean(name: str, samples: Samples, settings: Sequence[str]) -> Interval:

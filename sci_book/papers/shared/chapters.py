@@ -28,7 +28,7 @@ from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
-from sci_core.methods import Method
+from sci_core.methods import METHODS, Method
 
 SplitBy = Literal["rows", "groups"]
 _RUN = ("revision", "prompts", "dtype", "noise", "max_new_tokens", "datasets")
@@ -208,10 +208,14 @@ class Subject:
 
         A method is looked up by its fields, whatever its name: as decoded, if the records hold it;
         otherwise replayed, what they leave open read off the first token and not `known`
-        (`sweeps.outcome` bounds it). A string names one round, asked alone, or "base".
+        (`sweeps.outcome` bounds it). A string names a preset, or one round, asked alone.
+
+        Raises:
+            NotRecorded: the records hold neither the method nor the rounds or logits of a replay.
         """
+        method = METHODS.get(method, method)
         if method not in self._answers:
-            policy = method if isinstance(method, str) else self.records.policy_of(method)
+            policy = self._policy(method)
             if policy is None:
                 found = self.replay.answers(method)[["answer", "known"]]
             else:
@@ -220,11 +224,39 @@ class Subject:
             self._answers[method] = found
         return self._answers[method]
 
+    def _policy(self, method: Method | str) -> str | None:
+        return method if isinstance(method, str) else self.records.policy_of(method)
+
+    def decoded(self, method: Method | str) -> str:
+        """The records' name of a method that they hold as decoded, with the text of its answers.
+
+        The method as in `answers`.
+
+        Raises:
+            NotRecorded: they do not hold it by its fields.
+        """
+        policy = self._policy(METHODS.get(method, method))
+        if policy not in self.records.policies:
+            raise NotRecorded(
+                f"The records of {self.shown} hold no answers of {getattr(method, 'name', method)} "
+                f"with these constants; they hold {', '.join(self.records.policies)}. Evaluate "
+                "again with it."
+            )
+        return policy
+
+    def holds(self, method: Method | str) -> bool:
+        """Whether `right` has answers: the records hold the method, or what it follows from."""
+        try:
+            return len(self.right(method)) > 0
+        except NotRecorded:
+            return False
+
     def right(self, method: Method | str) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
 
         The method as in `answers`, or one of `controls.CONTROLS` by its name.
         """
+        method = METHODS.get(method, method)
         if method in CONTROLS and method not in self._right:
             self._right[method] = CONTROLS[method].right(self)
         if method not in self._right:

@@ -20,10 +20,12 @@ from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, Sample
+from sci_book.run.method_sets import ALL_METHODS
 from sci_core.methods import BASE, METHODS, Method, sci
 
 MethodName = str | Mapping[str, Any]
-"""A preset or a round by name, or the arguments of `sci` and fields to replace."""
+"""A preset, a variant or a round by name, or the arguments of `sci` and fields to replace."""
+_VARIANTS = {method.name: method for method in ALL_METHODS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +152,10 @@ class Evidence:
 
 
 def method_of(name: MethodName) -> Method | str:
-    """A preset, a round by its name, or `sci(M, N)` with fields replaced."""
+    """A preset or a variant of `method_sets`, a round by its name, or `sci(M, N)` with fields
+    replaced."""
     if isinstance(name, str):
-        return METHODS.get(name, name)
+        return METHODS.get(name, _VARIANTS.get(name, name))
     fields = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items()}
     fields.pop("subset", None)
     method = sci(fields.pop("M"), fields.pop("N"))

@@ -3,7 +3,8 @@
 A page says in sight what it measures: `line` takes a model, the values of its rows and which rows.
 Every training of the model that has the answers is asked, on its own rows. Of `FEWEST` trainings
 and more the estimate is their mean, with an interval over trainings and questions. Of fewer it is
-that of the shipped one with its interval from questions, and the others are dots beside it.
+that of the shipped one with its interval from questions, and the others are dots beside it. Where
+the model's own records lack an answer that a line asks for, the line says so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.shared.figures import WIDTH, colour, legend_below
 from sci_book.papers.shared.figures import panels as figure_panels
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, with_ends
+from sci_book.papers.shared.tables import MISSING, NOT_RECORDED, Table, interval, number, with_ends
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import (
     FEWEST,
@@ -43,7 +44,7 @@ Rows = Callable[[Any], np.ndarray | pd.Series]
 """Of a training, which rows of its records: a mask."""
 Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
 """Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
-_NUMBERS = ("estimate", "low", "high", "n", "key", "others")
+_NUMBERS = ("absent", "estimate", "low", "high", "n", "key", "others")
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
 
@@ -126,9 +127,17 @@ def score(
         try:
             trainings.append(of_training(training))
         except NotRecorded:  # a further training's records hold answers of the presets alone
-            if training is model:
-                raise
+            if training is model:  # whose number no other training's can stand for
+                break
     return {"model": model.shown, **keys, "trainings": trainings, "interval": interval}
+
+
+def if_recorded(compute: Callable[..., Any], *arguments: Any, otherwise: Any = np.nan) -> Any:
+    """What is computed of records; `otherwise` where they do not hold what that asks for."""
+    try:
+        return compute(*arguments)
+    except NotRecorded:
+        return otherwise
 
 
 def single(shown: str, found: Interval, **keys: Any) -> dict[str, Any]:
@@ -144,8 +153,9 @@ def _apart(trainings: Sequence) -> Interval:
 def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
     """Every line with its estimate in percent or points, a row each.
 
-    Columns: the lines' keys; `estimate`, `low`, `high`, `n`; `key` of the number; and `others`, the
-    estimates of the trainings that the estimate is not of. `verdict` where something is claimed:
+    Columns: the lines' keys; whether the records lack an answer (`absent`); `estimate`, `low`,
+    `high`, `n`; `key` of the number; and `others`, the estimates of the trainings that the estimate
+    is not of. `verdict` where something is claimed:
     whether the interval lies on that side, conditions aside. Lines of another unit have a key
     `scale` in the place of 100.
 
@@ -160,6 +170,7 @@ def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
         tidy.append(
             {
                 **made,
+                "absent": not trainings,
                 "estimate": shown.estimate,
                 "low": shown.low,
                 "high": shown.high,
@@ -214,7 +225,7 @@ def table(
 
 def _here(at: Mapping[str, Any], decimals: int) -> str:
     if not at["n"]:
-        return MISSING
+        return NOT_RECORDED if at["absent"] else MISSING
     return with_ends(at["estimate"], at["low"], at["high"], decimals, at["key"])
 
 

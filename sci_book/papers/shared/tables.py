@@ -20,6 +20,7 @@ from pandas.io.formats.style import Styler
 from sci_book.results.statistics import LEVEL, Interval, key_of
 
 MISSING = "—"
+NOT_RECORDED = f"{MISSING} (not recorded)"
 INTERVAL = f"{100 * LEVEL:g} % interval"
 VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
 LESS_PAPER = "ours − paper"

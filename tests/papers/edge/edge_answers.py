@@ -1,11 +1,14 @@
 """Made-up answers to the experiments of the Edge Reliability Gap."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from sci_book.papers.edge.negation import TEMPLATES
 from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import Records, build_table, write_records
+from sci_core.methods import METHODS
 from tests.rows import answers as in_tokens
 from tests.rows import first_node, sample
 
@@ -35,7 +38,7 @@ def records_of(rows, name="mine"):
     stamp = {
         "schema": 1, "model": name, "revision": "r", "dtype": "float32", "rows": "x",
         "rounds": list(POLICIES[:5]),
-        "methods": [{"name": each} for each in POLICIES[5:]], "eos": [9],
+        "methods": [asdict(METHODS[each]) for each in POLICIES[5:]], "eos": [9],
         "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 8,
     }  # fmt: skip
     return Records(build_table(rows, POLICIES), stamp, {RED: "red"})

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sci_book.papers.metara.chapters.answers import METHODS
+from sci_book.methods import COMPARED
 from sci_book.results.records import Records
 
 
@@ -14,7 +14,7 @@ def saying(subject, rows, say, *, error=None):
     about = frame.merge(rows, left_on=["dataset", "index"], right_on=["set", "index"], how="left",
                         suffixes=("", "_drawn")).to_dict("records")  # fmt: skip
     table = subject.records.table
-    for method in METHODS:
+    for method in ("base", *COMPARED):
         name = "parsed:original" if method == "base" else f"parsed:{method}"
         said = pa.array([say(method, row) for row in about], pa.string())
         table = table.set_column(table.schema.get_field_index(name), name, said)

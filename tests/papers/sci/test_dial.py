@@ -239,7 +239,26 @@ def test_methods_are_those_of_the_dial_by_their_constants(drawn):
     ]
     changed = replace(records, stamp={**records.stamp, "methods": other})
     assert changed.policy_of(VCD) is None
-    assert not [name for name in dial.quantities(changed) if "VCD" in name]
+    found = dial.quantities(changed)
+    assert {len(found[name].values) for name in found if "VCD" in name} == {0}
+    assert min(len(found[name].values) for name in found if "VCD" not in name) > 0
+
+
+def test_a_method_that_the_dial_did_not_decode_is_not_judged(drawn, monkeypatch):
+    samples = dial.samples_of(drawn)
+    before, frame = dial_predictions.outcomes(samples), dial.estimates(samples)
+    monkeypatch.setitem(METHODS, "VCD", replace(VCD, beta=0.1))
+    other = dial.samples_of(drawn)
+    outcomes, others = dial_predictions.outcomes(other), dial.estimates(other)
+    known = {each["id"]: each["of"] for each in dial_predictions.load_predictions()["predictions"]}
+    for name, of in known.items():
+        if "VCD" in of:
+            assert outcomes.loc[name, ["n", "verdict"]].tolist() == [0, "not comparable"]
+        else:
+            assert outcomes.loc[name].equals(before.loc[name])
+    assert dial.rule(frame, "VCD") is not None and dial.rule(others, "VCD") is None
+    gains = advice.expected(others, dial.quantities(next(iter(drawn.values()))))
+    assert set(gains) == {"SCI3", "SCI5", "SCI7"} and advice.chosen({}) == "base"
 
 
 def test_the_dials_records_are_of_the_registered_rows():

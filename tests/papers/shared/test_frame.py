@@ -64,7 +64,7 @@ def test_of_four_trainings_the_estimate_is_their_mean_with_an_interval_over_them
     assert (made["estimate"], made["low"], made["high"]) == expected[:3] and made["others"] == ()
 
 
-def test_a_training_without_the_answers_is_left_out_and_the_first_is_not():
+def test_a_training_without_the_answers_is_left_out_and_without_the_first_ones_there_is_none():
     model = trained(3)
 
     def only(*places):
@@ -76,9 +76,11 @@ def test_a_training_without_the_answers_is_left_out_and_the_first_is_not():
         return values
 
     (made,) = frame.measured([frame.line(model, only(0, 2), rows_of)]).to_dict("records")
-    assert len(made["others"]) == 1
-    with pytest.raises(NotRecorded):
-        frame.line(model, only(1), rows_of)
+    assert len(made["others"]) == 1 and not made["absent"]
+    none = frame.measured([frame.line(model, only(1), rows_of, what="it", claim="greater")])
+    assert none.loc[0, ["n", "absent", "verdict"]].tolist() == [0, True, "not comparable"]
+    shown = frame.table(none, ("what",), ("model",), name="t", caption="c", show=("here", "n"))
+    assert shown.frame.loc["it"].tolist() == [tables.NOT_RECORDED, "0"]
 
 
 def test_a_model_without_rows_has_a_dash():

@@ -34,6 +34,7 @@ from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import ordered_pairs
 from sci_book.results.statistics import Rows, Sample, share, wilson
+from sci_core.methods import Method
 
 TOP_BIN = 0.9
 SCI = "SCI5"
@@ -86,23 +87,23 @@ def shares(labels: pd.Series, category: str) -> tuple[int, int]:
     return int((labels == category).sum()), int(among.sum())
 
 
-def changes(model: Subject, policy: str = "base") -> pd.DataFrame:
+def changes(model: Subject, method: Method | str = "base") -> pd.DataFrame:
     """Each row clean and blurred: `right` and `right two`, and their difference, `drop`.
 
     Questions and captions together, by kind and row number.
     """
     parts = {}
     for kind in KINDS:
-        both = paired(answers(model, kind, policy), answers(model, f"{BLURRED} {kind}", policy))
+        both = paired(answers(model, kind, method), answers(model, f"{BLURRED} {kind}", method))
         parts[kind] = both.assign(drop=both["right"] - both["right two"])
     return pd.concat(parts, names=["kind", "row"])
 
 
-def corrupted(model: Subject, policy: str = "base") -> pd.DataFrame:
+def corrupted(model: Subject, method: Method | str = "base") -> pd.DataFrame:
     """Corrupted questions: `name`, `severity`, `right`, and `clean`, right on the clean picture."""
-    rows = answers(model, f"{CORRUPTED} {QUESTIONS}", policy)
+    rows = answers(model, f"{CORRUPTED} {QUESTIONS}", method)
     parts = rows["category"].str.rsplit(" ", n=1)
-    clean = answers(model, QUESTIONS, policy).groupby("group")["right"].mean()
+    clean = answers(model, QUESTIONS, method).groupby("group")["right"].mean()
     rows = rows.assign(
         name=parts.str[0], severity=parts.str[1].astype(int), clean=rows["group"].map(clean)
     )
@@ -110,11 +111,14 @@ def corrupted(model: Subject, policy: str = "base") -> pd.DataFrame:
 
 
 @lru_cache(maxsize=16)  # three claims and a page ask for the same
-def changed_by(model: Subject, method: str) -> tuple[Sample, ...]:
+def changed_by(model: Subject, method: Method | str) -> tuple[Sample, ...]:
     """A method less the base in each of the paper's measures, on the same rows.
 
     Experiments that were not run are empty. An answer without a confidence (one of its tokens was
     not kept) counts in accuracy alone.
+
+    Raises:
+        NotRecorded: the records hold no text of the method.
     """
     found: list[Sample] = []
 
@@ -299,8 +303,6 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
 
 def change_by_sci(of: EdgeEvidence, what: str, method: str = SCI) -> list[Sample]:
     """What a method adds to a measure of the base on the same rows, by kind: `changed_by`."""
-    if method not in of.subject.records.policies:
-        return []
     return [change for change in changed_by(of.subject, method) if change.what.startswith(what)]
 
 

@@ -31,6 +31,7 @@ from sci_book.papers.shared.tables import Table
 from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import of_mean, ratio
+from sci_core.methods import Method
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -47,20 +48,23 @@ _STAND_IN = (
 # --- what a model answered ------------------------------------------------------------------------
 
 
-def answers(model: Subject, dataset: str, policy: str = "base") -> pd.DataFrame:
-    """One experiment's answers, by row number; empty if it was not run.
+def answers(model: Subject, dataset: str, method: Method | str = "base") -> pd.DataFrame:
+    """One experiment's answers by a method or a round, by row number; empty if it was not run.
 
     Columns `group`, `category`, `question` ("" where `category` holds none), `truth`, `text`,
     `parsed`, `right` (1 or 0, the paper's rule) and `confidence` (NaN where no logits were
     recorded). Rows with an error are left out.
+
+    Raises:
+        NotRecorded: the records hold no text of the method (`Subject.decoded`).
     """
-    known = _answers(model, policy)
+    known = _answers(model, method)
     return known.get(dataset, known[""])
 
 
 @lru_cache(maxsize=64)
-def _answers(model: Subject, policy: str) -> dict[str, pd.DataFrame]:
-    records = model.records
+def _answers(model: Subject, method: Method | str) -> dict[str, pd.DataFrame]:
+    records, policy = model.records, model.decoded(method)
     about = records.frame["category"].str.partition(SEPARATOR)
     whole = records.frame[["dataset", "index", "group", "truth"]].assign(
         category=about[0],
@@ -76,14 +80,14 @@ def _answers(model: Subject, policy: str) -> dict[str, pd.DataFrame]:
 
 
 @lru_cache(maxsize=32)
-def probes(model: Subject, policy: str = "base", reading: str = "paper") -> pd.DataFrame:
+def probes(model: Subject, method: Method | str = "base", reading: str = "paper") -> pd.DataFrame:
     """The negation probes: a line a probe, with `kind`, `row`, `template`, `group`, `success`.
 
     A reply is judged against the model's own answer, which its probe holds.
     """
     parts = []
     for kind in KINDS:
-        replies = answers(model, f"{NEGATED} {kind}", policy)
+        replies = answers(model, f"{NEGATED} {kind}", method)
         own = answers(model, kind)["text"]
         rows = replies.index.to_numpy() // len(negation.TEMPLATES)
         replies = replies.assign(kind=kind, row=rows)[np.isin(rows, own.index)]

@@ -25,11 +25,11 @@ from sci_book.papers.shared import chapters, frame
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.parameters import Names
 from sci_book.results.statistics import Interval, measure, of_mean, of_several, ratio
+from sci_core.methods import METHODS
 
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
-METHODS = ("base", *COMPARED)
 FR = "conditional"
 """The rate that stands beside the paper's FR. By the absolute one nearly all of the paper's models
 would answer changed inputs better than the originals (the audit of its tables). The consistency
@@ -67,42 +67,52 @@ def subjects(models: Names, folder: str | Path) -> Found:
 
 
 @lru_cache(maxsize=256)
-def failures(model: Subject, task: str, policy: str = "base") -> Failures:
+def failures(model: Subject, task: str, method: str = "base") -> Failures:
     """A model's rates on a task ("knowledge" or "text").
 
     Rows with an error are neither right nor wrong; an original whose own row has one is left out.
+
+    Raises:
+        NotRecorded: the records hold no answers of the method (`Subject.decoded`).
     """
     mine, rows = _part(model, task)
     own = rows[(rows["relation"] == ORIGINAL) & rows["index"].isin(mine["index"])]
     whole = rows["original"].isin(own["original"])
     mine = mine[mine["index"].isin(rows.loc[whole, "index"])]
-    return Failures(from_records(mine, rows, _column(policy)))
+    return Failures(from_records(mine, rows, model.decoded(method)))
 
 
 def by_original(
-    model: Subject, rate: str, task: str, policy: str = "base", **where: str | Sequence[str]
+    model: Subject, rate: str, task: str, method: str = "base", **where: str | Sequence[str]
 ) -> pd.DataFrame:
     """A rate of each original that has one: `original`, `group` and `value`.
 
     Rates and `where` are those of `Failures.per_original`.
     """
-    return failures(model, task, policy).per_original(rate, **where)
+    return failures(model, task, method).per_original(rate, **where)
 
 
-def percent(model: Subject, rate: str, task: str, policy: str = "base", **where: str) -> float:
+def methods(model: Subject) -> list[str]:
+    """The base and the compared methods that a model's records hold."""
+    compared = [name for name in COMPARED if model.records.policy_of(METHODS[name])]
+    return ["base", *compared]
+
+
+def percent(model: Subject, rate: str, task: str, method: str = "base", **where: str) -> float:
     """The mean of a rate over originals, in percent."""
-    return 100 * by_original(model, rate, task, policy, **where)["value"].mean()
+    return 100 * by_original(model, rate, task, method, **where)["value"].mean()
 
 
-def violations(model: Subject, task: str, policy: str = "base") -> pd.DataFrame:
+def violations(model: Subject, task: str, method: str = "base") -> pd.DataFrame:
     """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
-    found = files.violations(*_part(model, f"metavqa_{task}", "composition"), _column(policy))
+    mine, rows = _part(model, f"metavqa_{task}", "composition")
+    found = files.violations(mine, rows, model.decoded(method))
     return found.assign(group=f"{PREFIX}:" + found["group"])
 
 
 def orders(model: Subject, task: str) -> pd.DataFrame:
     """Answers to a task's sheets in several orders, in full, as `order.order_rates` takes them."""
-    sheets = files.order_frame(*_part(model, "sheets", "original"), _column("base"))
+    sheets = files.order_frame(*_part(model, "sheets", "original"), "original")
     return sheets[[name.partition("_")[0] == task for name in sheets["original"]]]
 
 
@@ -202,8 +212,3 @@ def same_in_a_mirror() -> set[str]:
     """The text originals whose sign a mirror leaves as it is."""
     rows = rows_of(TASKS["OCR-VQA"])
     return set(rows.loc[rows["answer"].str.lower().isin(SAME_IN_A_MIRROR), "original"])
-
-
-def _column(policy: str) -> str:
-    """The recorded answer of a policy: the base's is that of the round it consists of."""
-    return "original" if policy == "base" else policy

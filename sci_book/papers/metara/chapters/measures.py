@@ -16,13 +16,13 @@ import pandas as pd
 
 from sci_book.papers.metara.chapters.answers import (
     FR,
-    METHODS,
     TASKS,
     Terms,
     by_original,
     enough,
     less,
     mean,
+    methods,
     over_originals,
     rows_of,
     same_in_a_mirror,
@@ -166,8 +166,8 @@ def rankings(of: Subject, task: str) -> Agreement | None:
     Two models give no ranking worth the name. The seven ways of decoding one model stand for the
     paper's models: they answer the same questions and differ in their answers.
     """
-    ours = {name: by_original(of, FR, task, name) for name in METHODS}
-    theirs = {name: violations(of, task, name) for name in METHODS}
+    ours = {name: by_original(of, FR, task, name) for name in methods(of)}
+    theirs = {name: violations(of, task, name) for name in methods(of)}
     if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
         return None
     return agreement(ours, theirs)
@@ -182,7 +182,7 @@ def _tau(of: Subject, task: str) -> Interval:
     found = rankings(of, task)
     if found is None or np.isnan(found.tau.estimate):
         return NO_DATA
-    return enough(found.tau, [by_original(of, FR, task, name) for name in METHODS])
+    return enough(found.tau, [by_original(of, FR, task, name) for name in methods(of)])
 
 
 def change(of: Subject, method: str, rates: Names, tasks: Names) -> list[Part]:

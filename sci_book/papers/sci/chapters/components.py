@@ -8,10 +8,10 @@ its Shapley value. It is taken row by row, like any other paired difference.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from sci_book.methods import with_constants
 from sci_book.papers.sci.shapley import Coalition, coalitions, weights
 from sci_book.papers.shared.chapters import Subject
 from sci_core.counterfactuals import is_visual
@@ -39,14 +39,14 @@ def combination(rounds: Sequence[str]) -> Method:
     return Method(name, "sci", textual, visual, tau1=1 + 0.5 * len(textual))
 
 
-def outcomes(subject: Subject, **constants: float) -> dict[Coalition, np.ndarray]:
+def outcomes(subject: Subject, **constants: float | None) -> dict[Coalition, np.ndarray]:
     """1 or 0 for every combination and row, NaN for a row with an error; unsettled rows as read.
 
     Args:
-        constants: those of `combination` to replace.
+        constants: in the place of those of `combination`, where one is given.
     """
     return {
-        rounds: subject.right(replace(combination(rounds), **constants))
+        rounds: subject.right(with_constants(combination(rounds), **constants))
         for rounds in coalitions(counterfactuals(subject))
     }
 

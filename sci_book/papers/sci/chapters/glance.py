@@ -43,9 +43,10 @@ def effects(subjects: Subjects) -> pd.DataFrame:
             if subset == "all":
                 paper = less(table10, *((subject.label, name, "all", "Overall") for name in names))
             beta = {"beta": BETA} if subset == "all" else {}
-            ours, theirs = (subject.right(replace(METHODS[name], **beta)) for name in names)
-            rows = sets[subset].to_numpy()
-            line = paired(subject, ours - theirs, rows, paper=paper)
+            pair = [replace(METHODS[name], **beta) for name in names]
+            rows = sets[subset].to_numpy() & all(map(subject.holds, pair))
+            gaps = np.subtract(*map(subject.right, pair)) if rows.any() else np.zeros(len(rows))
+            line = paired(subject, gaps, rows, paper=paper)
             lines[subject.name, other, subset] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "opponent", "subset"])

@@ -45,8 +45,8 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         paper.draw_missing()
     try:
         loaded = subjects(models, records)
-        replays = {subject.name: Replay(subject.records) for subject in loaded}
-        chosen = choose([subject.records for subject in loaded])
+        replays = {subject.name: subject.replay for subject in loaded}
+        chosen = choose(loaded)
     except RecordsError as error:
         write_whole(folder / "questions.js", _script("absent", str(error)))
         return

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sci_book.papers.shared.chapters import Subject
 from sci_book.results.drbench import split
-from sci_book.results.records import Records
 from sci_book.results.stamps import RecordsError
 
 METHOD = "SCI5"
@@ -22,14 +22,16 @@ class Chosen(NamedTuple):
     outcomes: tuple[str, ...]
 
 
-def choose(models: Sequence[Records]) -> list[Chosen]:
+def choose(models: Sequence[Subject]) -> list[Chosen]:
     """For each model, family, language and outcome the first test row of a picture not yet shown.
 
-    The records are of the same rows. Raises RecordsError if no test row was answered by all models.
+    Their records are of the same rows. Raises RecordsError if no test row was answered by all
+    models, NotRecorded if some records have not what `METHOD` follows from.
     """
-    frame = models[0].frame
-    asked = (split(models[0]) == "test") & np.all([records.ok for records in models], axis=0)
-    outcomes = np.stack([_outcomes(records) for records in models])
+    first = models[0].records
+    frame = first.frame
+    asked = (split(first) == "test") & np.all([model.records.ok for model in models], axis=0)
+    outcomes = np.stack([_outcomes(model) for model in models])
     languages = np.where(frame["dataset"].str.contains(_CHINESE), "Chinese", "English")
     families = frame["category"].to_numpy()
     pictures = frame["image_hash"].to_numpy()
@@ -52,6 +54,6 @@ def choose(models: Sequence[Records]) -> list[Chosen]:
     return [chosen[row] for row in sorted(chosen)]
 
 
-def _outcomes(records: Records) -> np.ndarray:
-    before, after = records.correct("original"), records.correct(METHOD)
+def _outcomes(model: Subject) -> np.ndarray:
+    before, after = model.right("base") == 1, model.right(METHOD) == 1
     return np.select([after & ~before, before & ~after, before & after], OUTCOMES[:3], OUTCOMES[3])
