@@ -1,5 +1,6 @@
 """A figure once more for a phone: its panels one below another, its legend under them."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from textwrap import fill
 
@@ -10,22 +11,28 @@ from matplotlib.text import Text
 
 WIDTH = 3.5  # inches, of which a phone 390 pixels wide shows all, a seventh smaller than a desk
 LEAST = 7.2  # points: ten pixels there
-MOST = 34  # characters of a title or an axis's label in a line
-MOST_BESIDE = 16  # of what stands left of an axis
 LINE = 1.25 * LEAST / 72  # inches
+# Characters in a line: of a title or an axis's label, of names beside a panel, and of those below.
+MOST, MOST_BESIDE, MOST_BELOW = 34, 16, 12
+MOST_PANELS = 12  # below one another; what has more is compared across, and scrolls
+
+
+def stacks(figure: Figure) -> bool:
+    """Whether a figure has a form for a phone."""
+    return len(figure.axes) <= MOST_PANELS
 
 
 def stacked(figure: Figure) -> Figure:
     """The figure itself, changed so that nothing is lost at half its width."""
+    figure.draw_without_rendering()
+    heights = [_height(ax) for ax in figure.axes]
     entries = _take_legends(figure)
     _stack(figure)
     for text in figure.findobj(Text):
         text.set_fontsize(max(LEAST, text.get_fontsize()))
         if "\n" not in text.get_text():
-            text.set_text(fill(text.get_text(), MOST))
-    figure.draw_without_rendering()
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height * max(1.0, *map(_wrap_beside, figure.axes)))
+            text.set_text(_wrapped([text.get_text()], MOST)[0])
+    heights = [max(each, _wrap_names(ax)) for ax, each in zip(figure.axes, heights, strict=True)]
     if entries:
         columns = 2 if max(map(len, entries)) <= 22 else 1
         figure.legend(
@@ -34,20 +41,12 @@ def stacked(figure: Figure) -> Figure:
     figure.draw_without_rendering()
     for ax in filter(_crowded, figure.axes):
         ax.tick_params(axis="x", labelrotation=90)
+    _grow(figure, heights)
     return figure
 
 
-def _wrap_beside(ax: Axes) -> float:
-    """Wrap the names beside a panel; how many times as high it must be for them."""
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    if max(map(len, names), default=0) <= MOST_BESIDE:
-        return 1.0
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    names = [fill(name, MOST_BESIDE, **whole) for name in names]
-    ax.set_yticks(ax.get_yticks(), names)
-    lines = [1 + name.count("\n") for name in names]
-    between = max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
-    return between * LINE * len(names) / (ax.get_position().height * ax.figure.get_figheight())
+def _height(ax: Axes) -> float:
+    return ax.get_position().height * ax.figure.get_figheight()
 
 
 def _take_legends(figure: Figure) -> dict[str, object]:
@@ -63,7 +62,7 @@ def _take_legends(figure: Figure) -> dict[str, object]:
 
 
 def _stack(figure: Figure) -> None:
-    """Panels row by row, each as high as before, with what the first of its row and column says."""
+    """Panels row by row, with what the first of a row and of a column says of the others."""
     places = [(ax, place) for ax in figure.axes if (place := ax.get_subplotspec())]
     width, height = figure.get_size_inches()
     if places and (grid := places[0][1].get_gridspec()).ncols > 1:
@@ -91,7 +90,26 @@ def _say_as(first: Axes, ax: Axes) -> None:
     if ax in first.get_shared_y_axes().get_siblings(first):
         ax.set_ylabel(ax.get_ylabel() or first.get_ylabel(), size=first.yaxis.label.get_size())
         if names := first.get_yticklabels():
-            ax.tick_params(axis="y", labelsize=names[0].get_fontsize())
+            ax.tick_params(axis="y", labelsize=names[0].get_fontsize(), labelrotation=0)
+
+
+def _wrap_names(ax: Axes) -> float:
+    """Wrap long names beside and below a panel; how high it must be for those beside it."""
+    below = [label.get_text() for label in ax.get_xticklabels()]
+    if max(map(len, below), default=0) > MOST_BELOW and not any(name[:1] == "$" for name in below):
+        ax.set_xticks(ax.get_xticks(), _wrapped(below, MOST_BELOW))
+        ax.tick_params(axis="x", labelrotation=0, labelsize=LEAST)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    if max(map(len, names), default=0) <= MOST_BESIDE:
+        return 0.0
+    names = _wrapped(names, MOST_BESIDE)
+    ax.set_yticks(ax.get_yticks(), names)
+    lines = [1 + name.count("\n") for name in names]
+    return len(names) * LINE * max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
+
+
+def _wrapped(names: Iterable[str], most: int) -> list[str]:
+    return [fill(name, most, break_long_words=False, break_on_hyphens=False) for name in names]
 
 
 def _crowded(ax: Axes) -> bool:
@@ -99,3 +117,11 @@ def _crowded(ax: Axes) -> bool:
     labels = [label for label in ax.get_xticklabels() if label.get_visible() and label.get_text()]
     boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
     return any(left.x1 > right.x0 for left, right in pairwise(boxes))
+
+
+def _grow(figure: Figure, heights: list[float]) -> None:
+    """Make the figure so high that each panel is at least as high as said."""
+    figure.draw_without_rendering()
+    now = [_height(ax) for ax in figure.axes]
+    factor = max((wanted / ours for wanted, ours in zip(heights, now, strict=True)), default=1)
+    figure.set_figheight(figure.get_figheight() + max(0.0, factor - 1) * sum(now))

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.text import Text
 
 from sci_book.papers.shared import figures
-from sci_book.papers.shared.narrow import LEAST, WIDTH, stacked
+from sci_book.papers.shared.narrow import LEAST, MOST_PANELS, WIDTH, stacked, stacks
 
 NAMES = ["B", "conditional failure rate, knowledge", "drop from original to counterfactual"]
 
@@ -62,10 +62,17 @@ def test_names_beside_a_panel_do_not_touch(grid):
         assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
 
 
-@pytest.mark.parametrize(("words", "turned"), [(["a", "b"], 0), (["one two three"] * 6, 90)])
+@pytest.mark.parametrize(("words", "turned"), [(["a", "b"], 0), (["counterfactuals"] * 6, 90)])
 def test_labels_below_a_panel_are_turned_where_they_would_touch(words, turned):
     figure, ax = plt.subplots(figsize=(7.2, 3))
     ax.set_xticks(range(len(words)), words)
     stacked(figure)
     assert {label.get_rotation() for label in ax.get_xticklabels()} == {turned}
+    plt.close(figure)
+
+
+def test_many_small_panels_stay_beside_one_another(grid):
+    assert stacks(grid)
+    figure, _ = plt.subplots(MOST_PANELS + 1)
+    assert not stacks(figure)
     plt.close(figure)
