@@ -184,7 +184,7 @@ for ax, model in zip(panels[:, 0], subjects, strict=True):
             label="paper" if len(paper) else None, zorder=3)  # fmt: skip
     name_lines(ax, names)
     ax.set_title(model.shown)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+figures.legend_below(figure)
 panels[-1, 0].set_xlabel("accuracy of an input alone, % of test rows")
 figures.show(
     figure,

@@ -73,11 +73,15 @@ ROUNDS = {
 }
 
 
+def known(name: str) -> Row | None:
+    """What is written of a method, a round or a control; None of any other name."""
+    return _METHODS.get(name) or ROUNDS.get(name) or CONTROLS.get(name)
+
+
 def colour(name: str) -> str:
     """The colour of a method or a round; one without a row has its own, which its name gives."""
-    known = _METHODS.get(name) or ROUNDS.get(name) or CONTROLS.get(name)
-    if known is not None:
-        return known.colour
+    if (row_of_name := known(name)) is not None:
+        return row_of_name.colour
     digest = hashlib.sha256(name.encode()).digest()
     hue, lightness, depth = (byte / 255 for byte in digest[:3])
     red, green, blue = colorsys.hls_to_rgb(hue, 0.3 + 0.25 * lightness, 0.45 + 0.4 * depth)

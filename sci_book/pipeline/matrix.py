@@ -29,7 +29,7 @@ from sci_book.papers.shared.pages import address, title_of
 from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.parameters import Names
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.svg import ON_PALE
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import (
     INTERVAL,
     MISSING,
@@ -420,11 +420,12 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
 
 def _draw_cell(ax: Axes, line: int, cell: Cell) -> None:
     depth = min(abs(cell.gain) / _FULL, 1.0)
-    ground = plt.get_cmap("RdBu")(0.5 + 0.45 * depth * (1 if cell.gain > 0 else -1))
+    ground = "#0072b2" if cell.gain > 0 else "#b91c1c"  # a pale one lets the page be seen
     place = COMPARED.index(cell.method)
-    ax.add_patch(plt.Rectangle((place - 0.48, line - 0.46), 0.96, 0.92, color=ground, lw=0))
+    box = {"width": 0.96, "height": 0.92, "color": ground, "alpha": depth, "lw": 0}
+    ax.add_patch(plt.Rectangle((place - 0.48, line - 0.46), **box))
     ax.text(
         place, line, number(cell.change.estimate, 1), ha="center", va="center", fontsize=6,
         fontweight="bold" if cell.state in ("gain", "loss") else "normal",
-        color="white" if depth > 0.6 else ON_PALE,
+        color="white" if depth > 0.85 else INK,
     )  # fmt: skip

@@ -25,6 +25,7 @@ from PIL import Image
 
 from sci_book import methods
 from sci_book.data.catalogue import model_entry
+from sci_book.papers.shared.narrow import stacked, stacks
 from sci_book.papers.shared.svg import INK, svg
 
 DPI = 110
@@ -138,6 +139,8 @@ def show(drawn: Figure | Pictures, caption: str, alt: str) -> None:
         role, inner = f' role="group" aria-label="{escape(alt)}"', drawn.html
     else:
         role, inner = "", svg(drawn, alt)
+        if stacks(drawn):
+            inner += svg(stacked(drawn), alt, for_phone=True)
         plt.close(drawn)
     inner += f"<figcaption>{escape(caption)}</figcaption>"
     display(HTML(f'<figure class="shown"{role}>{inner}</figure>'))

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import product
 from numbers import Real
 from operator import itemgetter
+from textwrap import fill
 from typing import Any, Protocol, runtime_checkable
 
 import matplotlib.pyplot as plt
@@ -22,6 +23,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.methods import known
 from sci_book.papers.shared.figures import WIDTH, colour, legend_below
 from sci_book.papers.shared.figures import panels as figure_panels
 from sci_book.papers.shared.svg import INK
@@ -45,6 +47,7 @@ Rows = Callable[[Any], np.ndarray | pd.Series]
 Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
 """Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
 _NUMBERS = ("absent", "estimate", "low", "high", "n", "key", "others")
+PLAIN = "#0072b2"  # of lines that are no methods, rounds or subsets
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
 
@@ -264,14 +267,15 @@ def dots(
         len(down), len(across), squeeze=False, sharex="col", sharey=True,
         figsize=(WIDTH, 0.6 + max(1.4, 0.5 + 0.25 * len(names)) * len(down)),
     )  # fmt: skip
+    named = any(map(known, tidy[coloured or lines]))  # a colour that a reader has seen elsewhere
     for (i, one), (j, other) in product(enumerate(down), enumerate(across)):
         part = tidy[(tidy[panels[0]] == one) & (tidy[panels[1]] == other)].set_index(lines)
         of_panel = {panels[0]: one, panels[1]: other}
-        shades = [colour(of_panel.get(coloured, name)) for name in names]
+        shades = [colour(of_panel.get(coloured, name)) if named else PLAIN for name in names]
         _panel(axes[i, j], part.reindex(names), shades)
         n = f", n = {part['n'].max():,.0f}" if part["n"].nunique() < 2 else ""
         axes[i, j].set_title(f"{other}{n}", fontsize=10)
-        axes[i, 0].set_ylabel(one)
+        axes[i, 0].set_ylabel(fill(one, 18))
         axes[-1, j].set_xlabel(xlabel, fontsize=9)
     axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure, axes[0, :1])
@@ -290,7 +294,8 @@ def curve(
 def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
     places = range(len(part))
     ax.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
-    ax.scatter(part["estimate"], places, c=shades, s=40, zorder=3, label="here")
+    ax.scatter(part["estimate"], places, c=shades, s=40, zorder=3)
+    ax.scatter([], [], color=INK, s=40, label="here")  # whatever a line's colour
     if "paper" in part:
         ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=6, label="paper")
     faint = [(dot, at) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)

@@ -38,14 +38,16 @@ _LIGHT = re.compile("|".join(_DARK))
 _FONT = "'DejaVu Sans', Verdana, sans-serif"
 
 
-def svg(figure: Figure, alt: str) -> str:
+def svg(figure: Figure, alt: str, *, for_phone: bool = False) -> str:
     """The `<svg>` element of a figure, the same for the same figure.
 
     Args:
         figure: made in the book's style (`figures.use_style`).
         alt: what a reader hears who does not see it.
+        for_phone: hidden where the page's style does not show it.
     """
-    salt = sha256(alt.encode()).hexdigest()[:8]  # ids apart from those of other figures of the page
+    # Ids are apart from those of other figures of the page.
+    salt = sha256(f"{alt}{for_phone or ''}".encode()).hexdigest()[:8]
     buffer = StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         figure.savefig(buffer, format="svg", transparent=True, bbox_inches="tight")
@@ -62,7 +64,8 @@ def svg(figure: Figure, alt: str) -> str:
     return (
         f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box}" '
         'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'stroke-linejoin="round" style="width:{points:.0f}pt;max-width:100%;height:auto">{body}'
+        f'stroke-linejoin="round" style="{"display:none;" if for_phone else ""}'
+        f'width:{points:.0f}pt;max-width:100%;height:auto">{body}'
     )
 
 
