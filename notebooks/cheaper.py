@@ -21,6 +21,7 @@ tau2: float = None  # of SCI along β and its rounds; None: its own
 tolerated: float = 0.5  # points that a chosen setting may lose over all rows
 
 # %% tags=["hide-input"]
+from dataclasses import replace
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -39,7 +40,6 @@ from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
-from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import verdict
 from sci_book.run.method_sets import CHEAPER, EDITED
 from sci_core.methods import BASE, MEANS, METHODS, SCI5, SCI7, sci
@@ -217,22 +217,19 @@ PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), *MEANS, "vote(2
 
 
 def bought(model, method, part):
-    """A method less the base, with what it costs; nothing where the records do not hold it."""
+    """A method less the base, with what it costs."""
     read, rounds = cost(method, 320)
     paid = f"{read / cost(BASE, 320).read:.2f} × base, {rounds} rounds"
-    try:
-        yield framed.line(
-            model,
-            lambda training: training.right(method) - training.right("base"),
-            lambda training: training.sets(quantifier, rules.SPLIT)[part],
-            method=getattr(method, "name", method), tokens=paid, subset=part,
-        )  # fmt: skip
-    except NotRecorded:
-        return
+    return framed.line(
+        model,
+        lambda training: training.right(method) - training.right("base"),
+        lambda training: training.sets(quantifier, rules.SPLIT)[part],
+        method=getattr(method, "name", method), tokens=paid, subset=part,
+    )  # fmt: skip
 
 
 cases = product(subjects, PRICED, ("BS", "all"))
-paid = framed.measured((line for case in cases for line in bought(*case)), "method", "tokens")
+paid = framed.measured((bought(*case) for case in cases), "method", "tokens")
 framed.table(
     paid, ("method", "tokens"), ("model", "subset"), name="paid", show=("here",),
     caption=f"What tokens buy: less the base on test groups, points, {tables.INTERVAL}s",

@@ -110,9 +110,10 @@ def _judged(claim: Claim, model: Subject, alone: Sequence[Subject]) -> Judgement
 def _lines(claim: Claim, model: Subject) -> list[dict[str, Any]]:
     """The parts of a claim; none where the records do not hold what is measured."""
     try:
-        return list(measures()[claim.measure]([model], **claim.arguments))
+        lines = list(measures()[claim.measure]([model], **claim.arguments))
     except NotRecorded:
         return []
+    return lines if all(line["trainings"] for line in lines) else []
 
 
 def _finding(claim: Claim, model: Subject, lines: Iterable[Mapping[str, Any]]) -> Finding:

@@ -258,6 +258,7 @@ def with_a_method_no_record_holds(monkeypatch):
     monkeypatch.setattr(methods, "COMPARED", (*methods.COMPARED, "ICD"))
     monkeypatch.setattr(methods, "BASELINES", (*methods.BASELINES, "ICD"))
     monkeypatch.setattr(matrix, "COMPARED", methods.COMPARED)
+    monkeypatch.setattr(matrix, "SHOWN", (*methods.COMPARED, *methods.COMPARED_CONTROLS))
     monkeypatch.setattr(metara, "COMPARED", methods.COMPARED)
     monkeypatch.setattr(method_sets, "EDITED", (*method_sets.EDITED, METHODS["ICD"]))
     monkeypatch.setattr(standard_sets, "METHODS", method_sets.EDITED)

@@ -75,7 +75,6 @@ def shares(
 
     Raises:
         ValueError: no such quantity or position, or a quantity that is not known by position.
-        NotRecorded: the model's records hold no answers of a method.
     """
     places = [position] if than is None else [position, than]
     if quantity not in _PARTS or (places != [None] and quantity not in _BY_POSITION):

@@ -22,7 +22,7 @@ mean_beyond_dummies   TC as their mean less the same without rewordings
 
 Beside these, `inputs` asks each wording alone, and `shapley` gives each round its value by the
 paper's τ1 or at one for all combinations. A training that lacks a round, or logits, is left out, as
-`frame.line` does; where the shipped one lacks them, a measure raises NotRecorded.
+`frame.line` does; where the shipped one lacks them, a line is of no training.
 """
 
 from __future__ import annotations
@@ -110,9 +110,6 @@ def of_methods(
         methods: names, as `sci_core.method` takes them, or methods with constants of one's own.
         subsets: of DRBench.
         reading: of its quantifier and split, and then of its part: test rows unless it says so.
-
-    Raises:
-        NotRecorded: the records of a model lack a round, or logits.
     """
     asked = [method(one) if isinstance(one, str) else one for one in methods]
     said = name.replace("_", " ")
