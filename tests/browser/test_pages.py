@@ -73,11 +73,12 @@ OFF_PAPER = """() => {
 # A picture whose point is beside the screen, or whose words are too small there; but exponents.
 UNREADABLE = """() => {
     const shown = (each) => each.checkVisibility()
-    const size = (each) => parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a
+    const scale = ({a, b}) => Math.hypot(a, b)
+    const size = (each) => parseFloat(getComputedStyle(each).fontSize) * scale(each.getScreenCTM())
     const cut = [...document.querySelectorAll(".bd-article figure")]
         .filter(each => shown(each) && each.scrollWidth > each.clientWidth + 1)
     const small = [...document.querySelectorAll(".bd-article figure text")]
-        .filter(each => shown(each) && each.textContent.trim() && size(each) < 9.9)
+        .filter(each => shown(each) && each.textContent.trim() && size(each) < 9.75)
     return [...cut.map(each => "cut on a phone: " + each.textContent.trim().slice(-60)),
         ...small.map(each => "small on a phone: " + each.textContent.trim())]
 }"""
