@@ -194,7 +194,7 @@ groups = zip(panels, FAMILIES.items(), strict=True)
 for (ax, (family, names)), model in product(groups, recorded.full):
     mine, tint = curves[curves["model"] == model.shown], recorded.colours[model.name]
     for _, one in mine[mine["what"].isin(names)].groupby("what"):
-        ax.plot("severity", "estimate", data=one, color=tint, lw=0.5, alpha=0.5)
+        ax.plot(one["severity"], one["estimate"], color=tint, lw=0.5, alpha=0.5)
     part = mine[mine["what"] == family]
     low, high = part["low"].astype(float), part["high"].astype(float)
     ax.plot("severity", "estimate", "o-", data=part, color=tint, label=model.shown)
