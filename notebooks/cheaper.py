@@ -40,6 +40,7 @@ from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, colour, legend_below
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
+from sci_book.results.controls import READS
 from sci_book.results.statistics import verdict
 from sci_book.run.method_sets import CHEAPER, EDITED
 from sci_core.methods import BASE, MEANS, METHODS, SCI5, SCI7, sci
@@ -218,7 +219,7 @@ PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), *MEANS, "vote(2
 
 def bought(model, method, part):
     """A method less the base, with what it costs."""
-    read, rounds = cost(method, 320)
+    read, rounds = cost(READS.get(method, method), 320)
     paid = f"{read / cost(BASE, 320).read:.2f} × base, {rounds} rounds"
     return framed.line(
         model,

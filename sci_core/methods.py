@@ -38,7 +38,7 @@ class Rule:
     takes: tuple[str, ...]
     rounds: tuple[int, int] | None
     decides: str
-    tc: Literal["max", "mean"] = "max"
+    tc: str = "max"
 
     def __post_init__(self) -> None:
         if self.equation is not None and ":" not in str(self.equation):

@@ -23,8 +23,8 @@ from sci_book.pipeline.notebooks import (
 from sci_book.resources import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
-MAX_BYTES = 600_000  # most of it figures, which are text (SVG), in two forms
-ITS_OWN = {"verdicts": 1_200_000}  # every claim's line, picture, numbers and words
+MAX_BYTES = 500_000  # most of it figures, which are text (SVG), in two forms
+ITS_OWN = {"verdicts": 1_000_000}  # every claim's line, picture, numbers and words
 MAX_DEF_LINES = 25
 MAX_PARAMETER_LINES = 8
 

@@ -43,6 +43,7 @@ from sci_book.papers.shared.tables import (
 from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.resources import PAPER
+from sci_book.results.controls import READS
 from sci_book.results.drbench import TEXTUAL, VISUAL
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
@@ -210,7 +211,7 @@ def sources(models: Names, records: str | Path) -> list[Path]:
 def costs() -> dict[str, float]:
     """Tokens of a question through the language model by method, in multiples of the base."""
     base = cost(BASE, IMAGE_TOKENS).read
-    return {name: cost(METHODS.get(name, name), IMAGE_TOKENS).read / base for name in SHOWN}
+    return {name: cost((METHODS | READS)[name], IMAGE_TOKENS).read / base for name in SHOWN}
 
 
 def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:

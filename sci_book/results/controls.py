@@ -239,5 +239,7 @@ CONTROLS = {
     "sampled, plausible": Control(lambda model: drawn(model, PLAUSIBLE)),
 }
 """The controls by name."""
+READS = {name: control.reads for name, control in CONTROLS.items()}
+"""By name, a method that reads a control's rounds, and so costs what it does."""
 NULLS = ("runner-up", "uniform other")
 """Those that answer anything but what the base does: what any change of an answer gains on B."""

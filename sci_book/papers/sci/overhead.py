@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from sci_book.results.controls import CONTROLS
 from sci_core.counterfactuals import is_constant, shrinks
 from sci_core.engine.engine import begin_rounds
 from sci_core.engine.questions import EncodedQuestion, RoundImage
@@ -286,13 +285,12 @@ class Cost(NamedTuple):
     new: int
 
 
-def cost(method: Method | str, image_tokens: int) -> Cost:
-    """What a method costs, or one of `controls.CONTROLS` by its name.
+def cost(method: Method, image_tokens: int) -> Cost:
+    """What a method costs; a control costs what it `reads` (`controls`).
 
     Its rounds share what they have in common, the picture for one, as in `two_phase`.
     """
-    read = CONTROLS[method].reads if isinstance(method, str) else method
-    return Cost(work(read, image_tokens)["token_rows"], len(read.rounds))
+    return Cost(work(method, image_tokens)["token_rows"], len(method.rounds))
 
 
 def again(method: Method, image_tokens: int) -> float:

@@ -59,12 +59,15 @@ def svg(figure: Figure, alt: str, *, for_phone: bool = False) -> str:
     body = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", body)
     body = re.sub(r"-?\d+\.\d{3,}", _shorter, body)
     body = re.sub(r"<(text|tspan|\w+)\b[^>]*>", _themed, body)
-    body = re.sub(r"\s*\n\s*", "\n", body.replace("'DejaVu Sans'", _FONT))
+    # In one line, and with the one family of letters named once: half of the bytes of a page.
+    body = re.sub(r" ?font-family: 'DejaVu Sans';?", "", body)
+    body = re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>", "", body)
+    body = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", body)).replace("'DejaVu Sans'", _FONT)
     points = float(box.split()[2])
     return (
         f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box}" '
         'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'stroke-linejoin="round" style="{"display:none;" if for_phone else ""}'
+        f'stroke-linejoin="round" style="font-family:{_FONT};{"display:none;" if for_phone else ""}'
         f'width:{points:.0f}pt;max-width:100%;height:auto">{body}'
     )
 
