@@ -14,6 +14,7 @@ from IPython.display import HTML, display
 
 from sci_book.audit import engine, pages
 from sci_book.audit.findings import INCONSISTENT, verdict_of
+from sci_book.audit.printed import counts_printed
 from sci_book.papers.sci import audit_counts, audit_regions
 from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.chapters.standard_sets import DATASETS
@@ -35,20 +36,18 @@ at_head = Answer()  # computed below, and written here
 # %%
 def can_be(share: str, rows: int) -> str:
     """Which counts of right answers, of so many rows, are printed as this percentage."""
-    whole, _, decimals = share.partition(".")
-    unit = 100 * 10 ** len(decimals)  # all rows, in units of the last decimal
-    printed = int(whole + decimals) * rows
-    first = max(0, -((rows - 2 * printed) // (2 * unit)))
-    last = min(rows, (2 * printed + rows) // (2 * unit))
+    decimals, fits = len(share.partition(".")[2]), counts_printed(share, rows)
 
     def told(count):
-        return f"{count:,} right answers are {100 * count / rows:.{len(decimals) + 1}f} %"
+        return f"{count:,} right answers are {100 * count / rows:.{decimals + 1}f} %"
 
-    if first < last:
-        return f"{share} % of {rows:,} rows can be: {first:,} to {last:,} right answers all are."
-    if first == last:
-        return f"{share} % of {rows:,} rows can be: {told(first)}."
-    return f"{share} % of {rows:,} rows cannot be: {told(last)}, {told(first)}."
+    of = f"{share} % of {rows:,} rows"
+    if len(fits) > 1:
+        return f"{of} can be: {fits[0]:,} to {fits[-1]:,} right answers all are."
+    if fits:
+        return f"{of} can be: {told(fits[0])}."
+    below = int(float(share) * rows / 100)
+    return f"{of} cannot be: {told(below)}, {told(below + 1)}."
 
 
 share, rows = "27.93", 1756  # of Table 5, whose set has 1,756 rows

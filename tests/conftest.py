@@ -40,7 +40,7 @@ def checkpoint(tmp_path_factory):
 def real():
     """Real annotations and photographs, whose licences keep them out of this repository."""
     if "SCI_REAL_DATA" not in os.environ:
-        pytest.skip("SCI_REAL_DATA names no folder of real data")
+        pytest.skip("real data, whose licences keep them out of here: name them in SCI_REAL_DATA")
     return Path(os.environ["SCI_REAL_DATA"])
 
 

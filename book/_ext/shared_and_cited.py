@@ -1,6 +1,7 @@
 """What a shared link shows of a page, and what its foot says of the book: version and commit."""
 
 import html
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -36,7 +37,7 @@ def on_page(app, pagename, templatename, context, doctree):
     )
     if doctree is None:
         return
-    title = html.unescape(nodes.Text(context.get("title", "")).astext())
+    title = html.unescape(re.sub("<[^>]+>", "", context.get("title", "")))
     tags = {
         "og:type": "article",
         "og:site_name": app.config.html_title,

@@ -271,7 +271,6 @@ def _stands(
         winner: [nodes] the winner's place.
         given: the step and the prompt's clock, for `scores`.
     """
-
     margin = method.margin if method.edits(given["step"]) else np.inf
     tc, place = deciding_logits(method, Z), torch.from_numpy(winner)[:, None]
     free = replace(method, beta=0.0, raw_margin=None)
