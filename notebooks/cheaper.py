@@ -125,7 +125,7 @@ for model in subjects:
     for part, margin in (("BS", 0.0), ("all", -tolerated / 100)):
         rows = model.sets(quantifier, rules.SPLIT)[part].to_numpy()
         pair = (sweeps.outcome(model, method) for method in (settings[name], BASE))
-        change = sweeps.bounded(*pair, rows, model.groups)
+        change = sweeps.bounded([(*pair, rows, model.groups)])
         word = verdict(change, margin=margin) if model.fit else "not comparable"
         found = {**chapters.row(change), "verdict": word, "p alone": change.p(margin)}
         lines[f"{model.shown}: {name}, {part}"] = found

@@ -89,10 +89,9 @@ def alone(training, name, title):
 
 def of_conditions(training):
     """Every condition of one training, on the rows that decide and on test rows."""
-    paper = paper_inputs(training.label).get("original")
-    known = None if paper is None else {"Overall": paper}
+    paper = training.printed
     decides = gate.measured(training.records, training.path, paper)
-    test = conditions.measure(training.records, {**spec, "split": "test"}, paper=known)
+    test = conditions.measure(training.records, {**spec, "split": "test"}, paper=paper)
     both = pd.concat([decides.assign(part="decides"), test.assign(part="test")])
     return both.assign(model=training.shown, seed=training.seed)
 

@@ -101,7 +101,7 @@ def claims(
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
     second: Annotated[
-        bool, Option(help="The second claims alone, over trainings; not registered.")
+        bool, Option(help="Over all trainings of a model, with the second claims; not registered.")
     ] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
@@ -113,11 +113,15 @@ def claims(
     from sci_book.pipeline.pocket_data import draw_companions
 
     subjects = chapters.subjects(_models(models, records), records)
-    if second:
-        judgements = over_trainings.judge(over_trainings.load_claims(), subjects)
-        print(_listing(judgements))
-        return
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
+    if second:
+        every = [*load_claims(), *over_trainings.load_claims()]
+        judgements = over_trainings.judge(every, subjects, resources.RESULTS)
+        if as_json:
+            print(json_text(over_trainings.as_rows(judgements), ensure_ascii=False, indent=1))
+        else:
+            print(_listing(judgements))
+        return
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
     own = own.drop(columns="ends")
@@ -139,9 +143,10 @@ def _listing(judgements: Iterable[Any]) -> str:
     """Of each claim and model the word, from how many trainings, and what decides in each."""
     from sci_book.pipeline.claims import claimed
 
-    lines = ["For working out, not registered: the second claims on the trainings at hand."]
+    lines = ["For working out, not registered: every claim over the trainings at hand."]
     for each in judgements:
-        lines.append(f"{each.claim.id} ({each.claim.place}), {claimed(each.claim)}")
+        named = f"{each.claim.paper}: {each.claim.id} ({each.claim.place})"
+        lines.append(f"{named}, {claimed(each.claim)}")
         lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
         lines.append(f"  {each.model}, trainings: {each.count}: {each.verdict}{lacking}")
         for found in each.findings:

@@ -268,7 +268,7 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
 def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
     title = evidence.subject.shown if evidence and evidence.subject else model
     title = "the questions" if claim.questions else title
-    return judged_by(claim, _parts(claim, evidence), model, title)
+    return judged_by(claim, parts_of(claim, evidence), model, title)
 
 
 def judged_by(claim: Claim, parts: Sequence[Any], model: str, title: str) -> Finding:
@@ -292,7 +292,7 @@ def judged_by(claim: Claim, parts: Sequence[Any], model: str, title: str) -> Fin
         reverse=claim.needed is not None,
     )
     deciding = alike[min(claim.needed or 1, len(alike)) - 1]
-    quartiles = any(getattr(part, "quartiles", False) for part in parts)
+    quartiles = any(part.quartiles for part in parts)
     return Finding(
         claim, model, together, deciding[0], deciding[1], tuple(judged), title, quartiles=quartiles
     )
@@ -310,7 +310,7 @@ def _together(claim: Claim, judged: Sequence[tuple[str, Interval, str]]) -> str:
     return "inconclusive" if open_ >= claim.needed else "fails"
 
 
-def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
+def parts_of(claim: Claim, evidence: Any) -> Sequence[Any]:
     """The claim's parts with this model; none if it is not about it, or nothing is known of it.
 
     So it is where the records hold answers alone, or not the methods and rounds that it asks for.

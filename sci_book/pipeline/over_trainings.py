@@ -8,17 +8,18 @@ which then has to hold.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sci_book.files import read_yaml
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci import described, nulls, objections
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Subject, by_seed
-from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.paper import OWN
+from sci_book.papers.shared.evidence import Part, known
 from sci_book.pipeline.claims import Claim, claim_of
-from sci_book.pipeline.ledger import Finding, judged_by
+from sci_book.pipeline.ledger import Finding, judged_by, parts_of
 from sci_book.resources import PAPER
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import FEWEST
@@ -26,6 +27,10 @@ from sci_book.results.statistics import FEWEST
 REGISTERED = (objections.MEASURES, nulls.MEASURES, described.MEASURES)
 """The measures of each module that has some, by name."""
 FOLDER = PAPER / "second"
+BOOK = "book"
+"""The paper of a claim that the book makes."""
+Asked = tuple[int, Sequence[Sequence[Any]]]
+"""How many trainings have a claim's parts, and these: once over all, or of each of too few."""
 
 
 class Judgement(NamedTuple):
@@ -63,7 +68,7 @@ def load_claims(folder: Path = FOLDER) -> list[Claim]:
         ValueError: two claims of one id, two measures of one name, or one that does not exist.
     """
     claims = [
-        claim_of({"page": path.stem, "place": entry.pop("section"), **entry}, OWN)
+        claim_of({"page": path.stem, "place": entry.pop("section"), **entry}, BOOK)
         for path in sorted(folder.glob("*.yaml"))
         for entry in read_yaml(path)
     ]
@@ -79,32 +84,104 @@ def load_claims(folder: Path = FOLDER) -> list[Claim]:
     return claims
 
 
-def judge(claims: Iterable[Claim], models: Iterable[Subject]) -> list[Judgement]:
-    """Every claim for each model, over its trainings."""
-    judgements, claims = [], list(claims)
+def judge(
+    claims: Iterable[Claim], models: Sequence[Subject], results: str | Path | None = None
+) -> list[Judgement]:
+    """Every claim for each model, over its trainings; those of the papers, too.
+
+    What a paper's claim compares of two models is compared between their trainings of one seed.
+
+    Args:
+        results: the folder of committed results, if claims about time or fine-tuning are tested.
+    """
+    claims, seeds = list(claims), by_seed(models)
+    papers = dict.fromkeys(claim.paper for claim in claims if claim.paper != BOOK)
+    evidence: dict[tuple[str, str], list[Any]] = {}
+    for paper, alone in product(papers, seeds.values()):
+        for training, found in zip(alone, PAPERS[paper].evidence(alone, results), strict=True):
+            evidence.setdefault((training.name, paper), []).append(found)
+    trainings = {
+        model.name: [each for alone in seeds.values() for each in alone if each.name == model.name]
+        for model in models
+    }
+    states = {model.shown: gate.over_trainings(trainings[model.name]) for model in models}
+    judgements = []
     for model in models:
-        alone = [training for (training,) in by_seed([model]).values()]
-        judged = [_judged(claim, model, alone) for claim in claims]
-        states = gate.over_trainings(alone)
-        states |= {each.claim.id: "" if each.word == "holds" else each.word for each in judged}
+        judged = [
+            _judged(
+                claim,
+                model,
+                _of_lines(claim, model, trainings[model.name])
+                if claim.paper == BOOK
+                else _of_evidence(claim, evidence[model.name, claim.paper]),
+            )
+            for claim in claims
+        ]
+        words = {each.claim.id: "" if each.word == "holds" else each.word for each in judged}
         for each in judged:
-            needed = each.claim.rests_on
-            unmet = gate.of_claim(needed, {model.shown: states}) if needed else ""
+            needed, beside = each.claim.rests_on, each.claim.beside
+            met = {name: words | of for name, of in states.items() if beside or name == model.shown}
+            unmet = gate.of_claim(needed, met) if needed else ""
             judgements.append(each._replace(unmet=unmet))
     return judgements
 
 
-def _judged(claim: Claim, model: Subject, alone: Sequence[Subject]) -> Judgement:
-    lines = _lines(claim, model) if len(alone) >= FEWEST else []
-    count = min((len(line["trainings"]) for line in lines), default=0)
-    findings = [_finding(claim, model, lines)]
+def as_rows(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
+    """The judgements as plain values, for JSON: a missing number is None."""
+    return [
+        {
+            **{name: getattr(each.claim, name) for name in ("id", "paper", "place")},
+            "model": each.model,
+            "verdict": each.verdict,
+            "word": each.word,
+            "conditions": each.unmet,
+            "trainings": each.count,
+            "found": [
+                {
+                    "verdict": found.verdict,
+                    "part": found.part,
+                    **found.interval.as_json(),
+                    "n": found.interval.n,
+                }
+                for found in each.findings
+            ],
+        }
+        for each in judgements
+    ]
+
+
+def _judged(claim: Claim, model: Subject, asked: Asked) -> Judgement:
+    count, found = asked
+    findings = [judged_by(claim, parts, model.name, model.shown) for parts in found]
     if count < FEWEST:
-        each = [_finding(claim, one, _lines(claim, one)) for one in alone]
-        findings = [finding for finding in each if finding.verdict != "not comparable"]
+        findings = [finding for finding in findings if finding.verdict != "not comparable"]
         count = len(findings)
     words = {finding.verdict for finding in findings}
     word = "inconclusive" if len(words) > 1 else min(words, default="not comparable")
     return Judgement(claim, model.shown, word, findings, count)
+
+
+def _of_evidence(claim: Claim, evidence: Iterable[Any]) -> Asked:
+    """A paper's claim; a part that a training lacks is of the others."""
+    each = [parts for training in evidence if (parts := parts_of(claim, training))]
+    if len(each) < FEWEST:
+        return len(each), each
+    alike: dict[str, list[Any]] = {}
+    for part in chain.from_iterable(each):
+        alike.setdefault(part.what, []).append(part)
+    over = [
+        known(what, parts[0].over([part.data for part in parts]), quartiles=parts[0].quartiles)
+        for what, parts in alike.items()
+    ]
+    return len(each), [over]
+
+
+def _of_lines(claim: Claim, model: Subject, alone: Sequence[Subject]) -> Asked:
+    lines = _lines(claim, model) if len(alone) >= FEWEST else []
+    count = min((len(line["trainings"]) for line in lines), default=0)
+    if count >= FEWEST:
+        return count, [_parts(lines)]
+    return count, [_parts(_lines(claim, training)) for training in alone]
 
 
 def _lines(claim: Claim, model: Subject) -> list[dict[str, Any]]:
@@ -116,9 +193,9 @@ def _lines(claim: Claim, model: Subject) -> list[dict[str, Any]]:
     return lines if all(line["trainings"] for line in lines) else []
 
 
-def _finding(claim: Claim, model: Subject, lines: Iterable[Mapping[str, Any]]) -> Finding:
+def _parts(lines: Iterable[Mapping[str, Any]]) -> list[Part]:
     parts = []
     for line in lines:
         keys = [value for key, value in line.items() if key != "model" and isinstance(value, str)]
-        parts.append(Part(", ".join(keys), lambda at=line: at["interval"](at["trainings"])))
-    return judged_by(claim, parts, model.name, model.shown)
+        parts.append(known(", ".join(keys), line["interval"](line["trainings"])))
+    return parts

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -299,6 +299,7 @@ class Sample:
     clusters: np.ndarray
     minus: tuple[np.ndarray, np.ndarray] | None = None
     span: tuple[float, float] | None = None
+    quartiles: ClassVar[bool] = False  # its interval's ends
 
     @property
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
@@ -306,11 +307,21 @@ class Sample:
         return of_mean(self.values, self.clusters)
 
     @property
+    def data(self) -> Any:
+        """What `over` takes of a training: the columns, or the rows of both sides."""
+        return self.columns if self.minus is None else ((self.values, self.clusters), self.minus)
+
+    def over(self, trainings: Sequence[Any]) -> Interval:
+        """The number over trainings, of the `data` that each has of the same claim."""
+        if self.minus is None:
+            return measure(trainings, ratio, span=self.span)
+        first, *further = trainings
+        return apart(*first, *further)
+
+    @property
     def interval(self) -> Interval:
         """The estimate with its interval; a sample without rows has none."""
-        if self.minus is None:
-            return measure([self.columns], ratio, span=self.span)
-        return apart((self.values, self.clusters), self.minus)
+        return self.over([self.data])
 
 
 def sign_flip_test(

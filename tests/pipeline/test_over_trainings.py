@@ -1,6 +1,7 @@
 """The second claims: words over trainings, of few trainings, and of claims that rest on others."""
 
 import re
+from itertools import chain, product
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import yaml
 
 from sci_book.commands import papers
 from sci_book.papers.shared import chapters, frame, gate
-from sci_book.pipeline import over_trainings
+from sci_book.papers.shared.chapters import by_seed
+from sci_book.pipeline import ledger, over_trainings
+from sci_book.pipeline.claims import load_claims
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import write_records
 from sci_book.results.stamps import NotRecorded
@@ -135,6 +138,35 @@ def test_a_condition_is_that_of_all_trainings(trained, monkeypatch):
         monkeypatch.setitem(vars(training), "unmet", states)
     found = gate.over_trainings(two)
     assert found == {"dummy": "undecided", "rewording": "not met", "readable": "not met"}
+
+
+def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path):
+    names, seeds = [NAME, "pocket-llavanext"], range(4)
+    for seed, (place, name) in product(seeds, enumerate(names)):
+        at = tmp_path / f"seed{seed}" if seed else tmp_path
+        write_records(at / f"{name}.parquet", drawn_records(name, seed=2 * seed + place, rows=12))
+    claims = [claim for claim in load_claims() if claim.paper == "sci"]
+    models = chapters.subjects(names, tmp_path)
+    found = over_trainings.judge(claims, models)
+    alone = by_seed(models)
+    singles = [ledger.evaluate(claims, alone[seed], None) for seed in seeds]
+    of_each = {
+        (each.claim.id, each.title): [{what: made.estimate for what, made, _ in each.parts}]
+        for each in singles[0]
+    }
+    for each in chain.from_iterable(singles[1:]):
+        of_each[each.claim.id, each.title].append({what: x.estimate for what, x, _ in each.parts})
+    compared = 0
+    for each in found:
+        theirs = [parts for parts in of_each[each.claim.id, each.model] if parts]
+        assert each.count == len(theirs)
+        for what, made, _ in each.findings[0].parts if theirs else ():
+            expected = np.mean([parts[what] for parts in theirs if not np.isnan(parts[what])])
+            assert made.estimate == pytest.approx(expected, abs=1e-12), (each.claim.id, what)
+            compared += 1
+    assert compared > 200
+    pair = next(each for each in found if each.claim.beside and each.count)
+    assert pair.unmet == "" or " for " in pair.unmet  # both models must meet what it rests on
 
 
 def test_a_claim_that_is_there_twice_or_measures_nothing_known_is_refused(judged):

@@ -320,7 +320,7 @@ def test_ordered_pairs_are_counted_one_by_one():
     above, below = scores[right == 1][:, None], scores[right == 0][None]
     expected = ((above > below) + (above == below) / 2).mean()
     groups = [f"g{number // 2}" for number in range(60)]
-    found = ordered_pairs(scores, right, groups)
+    found = ordered_pairs([(scores, right, groups)])
     assert found.estimate == pytest.approx(expected) and (found.n, found.clusters) == (60, 30)
     assert found.low < expected < found.high
     rows = [np.flatnonzero(np.array(groups) == name) for name in dict.fromkeys(groups)]
@@ -333,5 +333,5 @@ def test_ordered_pairs_are_counted_one_by_one():
     without = np.array([area(np.setdiff1d(every, mine)) for mine in rows])  # the jackknife
     error = np.sqrt(29 / 30 * ((without - without.mean()) ** 2).sum())
     assert found.error == pytest.approx(error, rel=0.1)
-    same = ordered_pairs(np.ones(60), right, groups)
+    same = ordered_pairs([(np.ones(60), right, groups)])
     assert same.estimate == 0.5 and np.isnan(same.low)  # nothing to tell apart

@@ -202,7 +202,7 @@ def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
 def distance(part: Sample | Part, value: float = 0.0, unit: str = "%") -> Part:
     """How far a mean, or a difference of means, lies from `value`, whichever way."""
     how = f"distance from {100 * value:g} {unit}" if value else "either way"
-    return Part(f"{part.what}, {how}", lambda: away(part.interval, value))
+    return Part(f"{part.what}, {how}", part.data, lambda found: away(part.over(found), value))
 
 
 def away(interval: Interval, value: float = 0.0) -> Interval:

@@ -7,14 +7,18 @@ originals again, for all models at once, and ranks anew each time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
-from sci_book.results.statistics import Interval, of_sums
+from sci_book.results.statistics import Interval, measure, of_sums
+
+Rates = tuple[Mapping[str, pd.DataFrame], Mapping[str, pd.DataFrame]]
+"""Of two rankings, each model's rows of `group` and `value`: see `agreement`."""
 
 
 class Agreement(NamedTuple):
@@ -49,6 +53,40 @@ def agreement(
     Raises:
         ValueError: for fewer than two models, other models in the second, or a model without a row.
     """
+    columns, groups = _summed(first, second)
+    undefined = []
+
+    @wraps(_tau_of)  # whose name is part of the number's key
+    def counting(totals: np.ndarray) -> np.ndarray:
+        taus = _tau_of(totals)
+        undefined.append(float(np.isnan(taus).mean()))
+        return taus
+
+    both = _rates(columns.sum(axis=1))
+    ranks = [
+        dict(zip(sorted(first), line.tolist(), strict=True)) for line in rankdata(both, axis=1)
+    ]
+    if np.isnan(tau_b(*both)):
+        nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
+        return Agreement(nothing, 1.0, *ranks, 1.0)
+    interval = of_sums(columns, groups, counting, smooth=False)
+    return Agreement(interval, float(kendalltau(*both).pvalue), *ranks, undefined[-1])
+
+
+def kendall(trainings: Sequence[Rates]) -> Interval:
+    """Tau between the two rankings of the same models, over trainings.
+
+    One of which all models tie in a ranking is left out.
+    """
+    tables = [_summed(*each) for each in trainings]
+    ranked = [each for each in tables if np.isfinite(_tau_of(each[0].sum(axis=1)))]
+    return measure(ranked, _tau_of, smooth=False)
+
+
+def _summed(
+    first: Mapping[str, pd.DataFrame], second: Mapping[str, pd.DataFrame]
+) -> tuple[np.ndarray, list[str]]:
+    """Sum and count of each model's values by group, a model after the other; and the groups."""
     names = sorted(first)
     if names != sorted(second) or len(names) < 2:
         raise ValueError(
@@ -60,22 +98,16 @@ def agreement(
     groups = sorted({group for frame in frames for group in frame["group"]})
     sums = [frame.groupby("group")["value"].agg(["sum", "count"]) for frame in frames]
     table = np.stack([frame.reindex(groups, fill_value=0).to_numpy(float).T for frame in sums])
-    columns = table.reshape(2 * len(frames), len(groups))  # sum and count of each frame in turn
-    undefined = []
+    return table.reshape(2 * len(frames), len(groups)), groups
 
-    def statistic(totals: np.ndarray) -> np.ndarray:
-        rates = totals[0::2] / totals[1::2]
-        taus = tau_b(rates[: len(names)], rates[len(names) :])
-        undefined.append(float(np.isnan(taus).mean()))
-        return taus
 
-    rates = (table[:, 0].sum(axis=1) / table[:, 1].sum(axis=1)).reshape(2, len(names))
-    ranks = [dict(zip(names, line.tolist(), strict=True)) for line in rankdata(rates, axis=1)]
-    if np.isnan(tau_b(*rates)):
-        nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
-        return Agreement(nothing, 1.0, *ranks, 1.0)
-    interval = of_sums(columns, groups, statistic, smooth=False)
-    return Agreement(interval, float(kendalltau(*rates).pvalue), *ranks, undefined[-1])
+def _rates(totals: np.ndarray) -> np.ndarray:
+    """The rates of each model in either ranking, `[2, models, ...]`, from sums of `_summed`."""
+    return np.stack(np.split(totals[0::2] / totals[1::2], 2))
+
+
+def _tau_of(totals: np.ndarray) -> np.ndarray:
+    return tau_b(*_rates(totals))
 
 
 def tau_b(first: np.ndarray, second: np.ndarray) -> np.ndarray:

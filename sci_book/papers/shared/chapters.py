@@ -169,9 +169,13 @@ class Subject:
         """By condition, what this model does not meet of what claims rest on (`gate.unmet`)."""
         if self.ordinary is not None:
             return self.ordinary.unmet
-        printed = paper_values("table10").get((self.label, "base", "all", "Overall"))
-        paper = None if printed is None else float(printed.max())
-        return gate.unmet(self.records, self.path, paper)
+        return gate.unmet(self.records, self.path, self.printed)
+
+    @property
+    def printed(self) -> dict[str, float] | None:
+        """Percent right of the paper's model it stands for (Table 10), by question type."""
+        found = paper_values("table10").get((self.label, "base", "all", "Overall"))
+        return None if found is None else {"Overall": float(found.max())}
 
     @property
     def fit(self) -> bool:

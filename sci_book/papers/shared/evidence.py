@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +31,28 @@ _VARIANTS = {method.name: method for method in ALL_METHODS}
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of a claim: its name, and what gives its interval or `quartiles`.
+    """A part of a claim, of one training or over several. `Sample` is one whose rows are at hand.
 
-    `Sample` is one whose rows are at hand; a ledger needs of either `what` and `interval` alone.
+    what       names it
+    data       of one training: what its number is made of
+    over       of a list of these, one a training: the number over all, with its interval
+    quartiles  whether the interval's ends are quartiles of what was measured
     """
 
     what: str
-    at: Callable[[], Interval]
+    data: Any
+    over: Callable[[Sequence[Any]], Interval]
     quartiles: bool = False
 
     @cached_property
     def interval(self) -> Interval:
         """The estimate with its own interval, whatever other parts the claim has."""
-        return self.at()
+        return self.over([self.data])
 
 
-def measured(what: str, interval: Interval) -> Part:
-    """A part whose interval was measured, not sampled: quartiles of time."""
-    return Part(what, lambda: interval, quartiles=True)
+def known(what: str, interval: Interval, *, quartiles: bool = False) -> Part:
+    """A part whose number is made already: of no training, or of several."""
+    return Part(what, interval, itemgetter(0), quartiles)
 
 
 class Evidence:

@@ -34,20 +34,23 @@ class Trained(Protocol):
     records: Records
 
     @property
+    def printed(self) -> dict[str, float] | None: ...
+
+    @property
     def unmet(self) -> dict[str, str]: ...
 
 
-def measured(records: Records, path: Path, paper: float | None) -> pd.DataFrame:
+def measured(records: Records, path: Path, paper: dict[str, float] | None) -> pd.DataFrame:
     """Every condition of a model and of its smaller sister (`conditions.measure`).
 
     Args:
         records: of DRBench. Their validation rows count, or all rows of the records
             `conditions/<name>.parquet` beside, where there are some.
         path: of the records' file; the sister's is `<name>-small.parquet`.
-        paper: accuracy in percent of the paper's model, if this one stands for one.
+        paper: accuracy in percent of the paper's model by question type, if this one stands for
+            one.
     """
-    known = None if paper is None else {"Overall": paper}
-    tables = [conditions.measure(*judged_on(path, records), paper=known)]
+    tables = [conditions.measure(*judged_on(path, records), paper=paper)]
     sister = path.with_name(f"{path.stem}-small.parquet")
     if sister.is_file():
         tables.append(conditions.measure(*judged_on(sister, read_records(sister)), of=SISTER))
@@ -62,7 +65,7 @@ def judged_on(path: Path, records: Records) -> tuple[Records, dict]:
     return records, spec
 
 
-def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str, str]:
+def unmet(records: Records | None, path: Path, paper: dict[str, float] | None) -> dict[str, str]:
     """By condition, its state if that is not "met": "not met" or "undecided"; "" where it is met.
 
     Arguments as of `measured`; `records` is None for a model without any of DRBench.
@@ -82,8 +85,8 @@ def over_trainings(trainings: Sequence[Trained]) -> dict[str, str]:
     """`unmet` of a model over the trainings of its recipe, as a claim is judged over them.
 
     Of `FEWEST` and more from intervals over them; of fewer the state that all have, or undecided.
-    What asks for the paper's model or a sister is undecided; answers of one training that cannot be
-    read are enough to stop a verdict.
+    Of a smaller sister there is one training, beside the first; answers of one training that cannot
+    be read are enough to stop a verdict.
     """
     each = [training.unmet for training in trainings]
     if len(trainings) < FEWEST:
@@ -92,9 +95,10 @@ def over_trainings(trainings: Sequence[Trained]) -> dict[str, str]:
     else:
         spec = {**conditions.load_conditions(), "split": "all"}
         records, *further = map(_judged_rows, trainings)
-        table = conditions.measure(records, spec, further=further)
+        table = conditions.measure(records, spec, paper=trainings[0].printed, further=further)
         words = {str(name): conditions.overall(lines) for name, lines in table.groupby("id")}
-        over = _LACKING | {name: "" if word == "met" else word for name, word in words.items()}
+        over = _LACKING | {"sister": each[0]["sister"]}
+        over |= {name: "" if word == "met" else word for name, word in words.items()}
     unread = any(other.get(conditions.READABLE) for other in each)
     return over | {conditions.READABLE: "not met" if unread else ""}
 

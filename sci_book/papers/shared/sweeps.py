@@ -4,7 +4,7 @@ Their answers follow from recorded logits (`results.replay`). A row stays *unset
 loose constraint may choose a token that was not kept, or no decoded policy opened the answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from sci_book.papers.shared.tables import INTERVAL, Table, interval, side_by_sid
 from sci_book.results.controls import NULLS
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS, accuracy_table
-from sci_book.results.statistics import Interval, difference, key_of
+from sci_book.results.statistics import Interval, key_of, measure, of_mean, ratio
 from sci_core.methods import Method
 
 AT_MOST = " (at most)"
@@ -79,19 +79,23 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     return Outcome(read, read & resolved, read | open_end, resolved)
 
 
-def bounded(one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray) -> Interval:
-    """`one` less `other` on some rows (a mask), as read, in an interval that bounds open rows.
+def bounded(trainings: Sequence[tuple[Outcome, Outcome, np.ndarray, np.ndarray]]) -> Interval:
+    """One outcome less another on some rows, as read, in an interval that bounds open rows.
 
     Its low end is that of the least difference the open rows allow, its high end that of the most.
+
+    Args:
+        trainings: of each, the two, a mask of rows, and the group of every row.
     """
-    lowest, read, highest = (
-        difference(first[rows].astype(float) - second[rows], groups[rows])
-        for first, second in (
-            (one.least, other.most),
-            (one.read, other.read),
-            (one.most, other.least),
-        )
-    )
+
+    def gap(first: str, second: str) -> Interval:
+        sides = [
+            (getattr(one, first)[rows] * 1.0 - getattr(other, second)[rows], groups[rows])
+            for one, other, rows, groups in trainings
+        ]
+        return measure([of_mean(*each) for each in sides], ratio, span=(-1.0, 1.0))
+
+    lowest, read, highest = gap("least", "most"), gap("read", "read"), gap("most", "least")
     resolved = (lowest.low, highest.high) == (read.low, read.high)
     # A wider interval is not that of the number as read.
     key = read.key if resolved else key_of("bounded", lowest.key, highest.key)

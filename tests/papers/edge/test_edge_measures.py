@@ -82,7 +82,7 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
 
 def values(part):
     """The rows that a part's interval is taken of."""
-    rows = part.values if isinstance(part, Sample) else part.at.args[0]
+    rows = part.values if isinstance(part, Sample) else part.data[0]
     return rows.tolist()
 
 

@@ -75,8 +75,8 @@ def test_an_interval_spans_what_open_rows_may_be(subject):
     closed = sweeps.Outcome(right, right, right, resolved | True)
     won = sweeps.Outcome(ahead, ahead, ahead, resolved | True)
     ok, groups = subject.records.ok, subject.groups
-    tight = sweeps.bounded(won, closed, ok, groups)
-    wide = sweeps.bounded(won, open_ones, ok, groups)
+    tight = sweeps.bounded([(won, closed, ok, groups)])
+    wide = sweeps.bounded([(won, open_ones, ok, groups)])
     assert wide.estimate == tight.estimate == pytest.approx(20 / len(rows))
     assert wide.high == tight.high and wide.low < tight.low
     least = mean(ahead[ok].astype(float) - maybe[ok], groups[ok])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -32,8 +32,8 @@ from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, tree
 from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.intervals import ordered_pairs
-from sci_book.results.statistics import Rows, Sample, share, wilson
+from sci_book.papers.shared.intervals import counted, ordered_pairs
+from sci_book.results.statistics import Rows, Sample
 from sci_core.methods import Method
 
 TOP_BIN = 0.9
@@ -81,10 +81,9 @@ def failures(model: Subject, kind: str, rule: Literal["paper", "scene"] = "scene
     return wrong.assign(label=words, scene=seen)
 
 
-def shares(labels: pd.Series, category: str) -> tuple[int, int]:
-    """How many labels are a category, of those of A to C (or of all, for D and E)."""
-    among = labels.isin(SHARED) if category in SHARED else labels.notna()
-    return int((labels == category).sum()), int(among.sum())
+def labelled(labels: pd.Series, category: str) -> pd.Series:
+    """Which labels a category's share is of: those of A to C, or all for D and E."""
+    return labels.isin(SHARED) if category in SHARED else labels.notna()
 
 
 def changes(model: Subject, method: Method | str = "base") -> pd.DataFrame:
@@ -177,7 +176,7 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
     return by_subject
 
 
-def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
+def top_bin(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Share of answers whose confidence is in the top bin."""
     rows = confident(of.subject, kind)
     return _share(f"confidence of 0.9 or more, {kind}", rows["confidence"] >= TOP_BIN, rows)
@@ -189,8 +188,8 @@ def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     if rows["right"].nunique() < 2:
         return []
     confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
-    interval = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
-    return [Part(f"right above wrong, {kind}", interval)]
+    told = confidence, right, rows["group"].to_numpy(dtype=object)
+    return [Part(f"right above wrong, {kind}", told, ordered_pairs)]
 
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
@@ -223,7 +222,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     )
 
 
-def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
+def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample]:
     """Share of negation probes passed, by template."""
     rows = probes(of.subject)
     parts = []
@@ -246,7 +245,7 @@ def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
     return _difference(f"open negation less false premise, {kind}", gap, wide.reset_index())
 
 
-def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
+def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Share of "yes" to the claim that what is shown is not."""
     rows = probes(of.subject)
     rows = rows[(rows["kind"] == kind) & (rows["template"] == INVERTED)]
@@ -274,7 +273,7 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     return _difference(f"accuracy on {kind}, model less smaller sister", gap, both)
 
 
-def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
+def passes_but_wrong(of: EdgeEvidence) -> list[Sample]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
     rows = answers(of.subject, CAPTIONS)
     return _share("captions that pass but are wrong", passing_but_wrong(rows), rows)
@@ -282,9 +281,10 @@ def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
 
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
-    count, among = shares(failures(of.subject, kind)["label"], name)
-    what = f"{CATEGORIES[name]} ({name}), {kind}"
-    return [Part(what, partial(wilson, count, among))] if among else []
+    rows = failures(of.subject, kind)
+    rows = rows[labelled(rows["label"], name)]
+    values = _arrays(rows["label"] == name, rows)
+    return [Part(f"{CATEGORIES[name]} ({name}), {kind}", values, counted)] if len(rows) else []
 
 
 def empty_failures(of: EdgeEvidence) -> list[Part]:
@@ -296,9 +296,9 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     rows = pd.concat([answers(of.subject, name) for name in names])
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
-    pictures = wrong["group"].nunique()
-    interval = partial(wilson, empty["group"].nunique(), pictures)
-    return [Part("pictures with a failure", interval)] if pictures else []
+    pictures = wrong["group"].drop_duplicates().to_numpy(dtype=object)
+    values = np.isin(pictures, empty["group"]).astype(float), pictures
+    return [Part("pictures with a failure", values, counted)] if len(pictures) else []
 
 
 def change_by_sci(of: EdgeEvidence, what: str, method: str = SCI) -> list[Sample]:
@@ -310,9 +310,9 @@ def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]
     return np.asarray(values, dtype=float), rows["group"].to_numpy(dtype=object)
 
 
-def _share(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
+def _share(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
     """A share of rows."""
-    return [Part(what, partial(share, *_arrays(values, rows)))] if len(rows) else []
+    return [Sample(what, *_arrays(values, rows), span=(0.0, 1.0))] if len(rows) else []
 
 
 def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:

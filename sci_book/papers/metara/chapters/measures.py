@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +31,11 @@ from sci_book.papers.metara.chapters.answers import (
     weighted,
 )
 from sci_book.papers.metara.failures import ORIGINAL
-from sci_book.papers.metara.ranking import Agreement, agreement
+from sci_book.papers.metara.ranking import Agreement, Rates, agreement, kendall
 from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Evidence, Part
-from sci_book.results.statistics import NO_DATA, Interval
+from sci_book.results.statistics import Interval
 
 Names = Sequence[str]
 KNOWLEDGE, TEXT = TASKS.values()
@@ -49,7 +49,7 @@ def evidence(models: Sequence[Named], results: str | Path | None) -> list[Eviden
 
 def hidden(of: Subject, tasks: Names) -> list[Part]:
     """Share of the originals answered right that fail in some case."""
-    return [Part(task, partial(mean, [failing(by_original(of, FR, task))])) for task in tasks]
+    return [Part(task, failing(by_original(of, FR, task)), mean) for task in tasks]
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:
@@ -93,8 +93,8 @@ def task_spread(of: Subject) -> list[Part]:
         return np.asarray(text - knowledge)
 
     frames = [by_original(of, FR, task) for task in (TEXT, KNOWLEDGE)]
-    spread = partial(over_originals, [frames], gap, powers=(2, 1, 0))
-    return [Part("variance, text less knowledge", spread)]
+    spread = partial(over_originals, statistic=gap, powers=(2, 1, 0))
+    return [Part("variance, text less knowledge", frames, spread)]
 
 
 def particular_gap(of: Subject, first: Names, second: Names) -> list[Part]:
@@ -160,29 +160,34 @@ def harder(of: Subject, tasks: Names) -> list[Part]:
     return parts
 
 
-def rankings(of: Subject, task: str) -> Agreement | None:
-    """The ranks of the methods by MetaRA and by MetaVQA; None where one has no row.
+def rates(of: Subject, task: str) -> Rates:
+    """What the methods are ranked by: MetaRA's failures and MetaVQA's violations.
 
     Two models give no ranking worth the name. The seven ways of decoding one model stand for the
     paper's models: they answer the same questions and differ in their answers.
     """
     ours = {name: by_original(of, FR, task, name) for name in methods(of)}
-    theirs = {name: violations(of, task, name) for name in methods(of)}
-    if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
-        return None
-    return agreement(ours, theirs)
+    return ours, {name: violations(of, task, name) for name in methods(of)}
+
+
+def rankings(of: Subject, task: str) -> Agreement | None:
+    """The ranks of the methods by MetaRA and by MetaVQA; None where one has no row."""
+    found = rates(of, task)
+    return agreement(*found) if _whole(found) else None
 
 
 def tau(of: Subject, tasks: Names) -> list[Part]:
     """Agreement of the methods' rankings by MetaRA and by MetaVQA: Kendall's tau."""
-    return [Part(f"tau, {task}", partial(_tau, of, task)) for task in tasks]
+    return [Part(f"tau, {task}", rates(of, task), _tau) for task in tasks]
 
 
-def _tau(of: Subject, task: str) -> Interval:
-    found = rankings(of, task)
-    if found is None or np.isnan(found.tau.estimate):
-        return NO_DATA
-    return enough(found.tau, [by_original(of, FR, task, name) for name in methods(of)])
+def _tau(trainings: Sequence[Rates]) -> Interval:
+    whole = [found for found in trainings if _whole(found)]
+    return enough(kendall(whole), chain.from_iterable(ours.values() for ours, _ in whole))
+
+
+def _whole(found: Rates) -> bool:
+    return all(len(rows) for frames in found for rows in frames.values())
 
 
 def change(of: Subject, method: str, rates: Names, tasks: Names) -> list[Part]:
@@ -201,7 +206,7 @@ def change(of: Subject, method: str, rates: Names, tasks: Names) -> list[Part]:
 
 
 def _part(what: str, terms: Terms) -> Part:
-    return Part(what, partial(weighted, [terms]))
+    return Part(what, terms, weighted)
 
 
 def _of_subject(measure: Callable[..., list[Part]]) -> Callable[..., list[Part]]:

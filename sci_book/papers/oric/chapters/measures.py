@@ -8,7 +8,7 @@ scene graph's vectors, which chose nothing and know nothing but the world's rule
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.oric.rft import result
 from sci_book.papers.oric.scores import SIZES, Values, size_of
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Part, Sample
+from sci_book.papers.shared.evidence import Part, Sample, known
 from sci_book.papers.shared.stamp import located
 from sci_book.results.statistics import Interval
 
@@ -333,7 +333,7 @@ def large_share(of: Subject) -> list[Sample]:
 def fine_tuned(of: result.Result, asked: str) -> list[Part]:
     """Macro F1 after Visual-RFT less that of its comparisons."""
     return [
-        Part(result.gain_part(other), partial(result.difference, of, asked, "rft", other))
+        known(result.gain_part(other), result.difference(of, asked, "rft", other))
         for other in result.COMPARISONS
     ]
 
@@ -344,7 +344,7 @@ def gain(of: Subject, method: str, metrics: Sequence[str]) -> list[Part]:
 
 
 def _part(what: str, terms: Sequence[Term]) -> Part:
-    return Part(what, partial(answers.combine, [terms]))
+    return Part(what, terms, answers.combine)
 
 
 def _present(model: Subject, halves: Halves) -> pd.DataFrame:

@@ -7,7 +7,6 @@ where there is nothing to test it on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -276,8 +275,7 @@ def tuned(of: Evidence) -> list[Part]:
         return []
     validation = sweeps.part(of.subject, "any", "rows", "validation", "BS")
     pair = temperature_grid.chosen_and_preset(of.subject, temperature_grid.sweep(validation))
-    gap = partial(sweeps.bounded, *pair.values(), rows, of.subject.groups)
-    return [Part("chosen − preset, BS", gap)]
+    return [Part("chosen − preset, BS", (*pair.values(), rows, of.subject.groups), sweeps.bounded)]
 
 
 def _with_kind(what: str, kind: str) -> str:

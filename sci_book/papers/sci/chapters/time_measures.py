@@ -8,7 +8,7 @@ from numbers import Real
 import pandas as pd
 
 from sci_book.papers.shared import timing
-from sci_book.papers.shared.evidence import Evidence, Part, measured
+from sci_book.papers.shared.evidence import Evidence, Part, known
 from sci_book.results.statistics import Interval, key_of
 
 
@@ -35,7 +35,8 @@ def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
 
 
 def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real, key: str) -> Part:
-    return measured(what, Interval(middle, low, high, of.runs, of.runs, key=key))
+    interval = Interval(middle, low, high, of.runs, of.runs, key=key)
+    return known(what, interval, quartiles=True)
 
 
 def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
