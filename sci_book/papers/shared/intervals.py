@@ -49,7 +49,7 @@ def ordered_pairs(trainings: Sequence[tuple[Rows, Rows, Rows]]) -> Interval:
 
 
 def _area_of(sums: np.ndarray) -> np.ndarray:
-    return sums[0] + sums[1] / sums[2]
+    return np.asarray(sums[0] + sums[1] / sums[2])
 
 
 def _area(scores: Rows, right: Rows, groups: Rows) -> tuple[np.ndarray, Rows]:
