@@ -37,7 +37,7 @@ def frame():
 
 def test_compare_shows_both_sides_labelled(frame):
     table = tables.compare(frame, name="t", caption="Accuracy, %", ours="pocket Qwen2-VL")
-    shown = ["paper", "pocket Qwen2-VL", "ours − paper", "n", "95 % interval", "verdict"]
+    shown = ["paper", "pocket Qwen2-VL", "ours − paper", "n", tables.INTERVAL, "verdict"]
     assert list(table.frame.columns) == shown
     expected = ["26.08", "25.00", "−1.08", "2155", "[23.10, 26.90]", "holds"]
     assert table.frame.loc["SCI5"].tolist() == expected

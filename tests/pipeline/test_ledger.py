@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from sci_book import cli
 from sci_book.papers.registry import PAPERS
@@ -18,7 +19,7 @@ from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import Claim, load_claims
 from sci_book.resources import FROZEN_RECORDS, RESULTS
 from sci_book.results.replay import Replay
-from sci_book.results.statistics import Interval, verdict
+from sci_book.results.statistics import LEVEL, Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
 
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
@@ -230,7 +231,7 @@ def test_the_difference_of_two_means_has_the_interval_of_both():
     found = Sample("", one, names, (other, names[:300])).interval
     assert found.estimate == pytest.approx(one.mean() - other.mean())
     error = np.sqrt(one.var() / 400 + other.var() / 300)
-    assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+    assert found.high - found.low == pytest.approx(2 * norm.ppf((1 + LEVEL) / 2) * error, rel=0.1)
     assert Sample("", one[:0], names[:0], (other, names[:300])).interval.n == 0
 
 

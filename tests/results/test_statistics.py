@@ -9,16 +9,18 @@ from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import statistics
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
-from sci_book.results.statistics import Interval
+from sci_book.results.statistics import LEVEL, Interval
+
+ENDS = np.array([1 - LEVEL, 1 + LEVEL]) / 2
 
 
 def bootstrap(columns, clusters, statistic, draws=4_000):
-    """The plain, slow definition: groups drawn with replacement; the ends of the middle 95 %."""
+    """The plain, slow definition: groups drawn with replacement; the ends of their middle."""
     generator = np.random.default_rng(2)
     labels = np.asarray(clusters, dtype=object)
     sums = np.stack([columns[:, labels == name].sum(axis=1) for name in dict.fromkeys(labels)], 1)
     chosen = generator.integers(sums.shape[1], size=(draws, sums.shape[1]))
-    return np.nanquantile(statistic(sums[:, chosen].sum(axis=2)), [0.025, 0.975])
+    return np.nanquantile(statistic(sums[:, chosen].sum(axis=2)), ENDS)
 
 
 def test_an_interval_of_independent_rows_is_the_textbooks():
@@ -26,7 +28,7 @@ def test_an_interval_of_independent_rows_is_the_textbooks():
     found = statistics.mean(values, range(30))
     error = values.std(ddof=1) / np.sqrt(30)
     assert found.error == pytest.approx(error, rel=1e-6) and found.freedom == pytest.approx(29)
-    half = stats.t.ppf(0.975, 29) * error
+    half = stats.t.ppf(ENDS[1], 29) * error
     assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half))
     assert (found.n, found.clusters) == (30, 30)
     assert found.p(2.1) == pytest.approx(stats.ttest_1samp(values, 2.1).pvalue)
@@ -239,11 +241,11 @@ def test_a_least_squares_line_is_that_of_the_textbook():
     inverse, error = np.linalg.inv(design.T @ design), np.sqrt(left / (12 - 3))
     for column in (0, 1):
         found, place = statistics.slope(fit, column), column + 1
-        wide = stdtrit(9, 0.975) * error * np.sqrt(inverse[place, place])
+        wide = stdtrit(9, ENDS[1]) * error * np.sqrt(inverse[place, place])
         np.testing.assert_allclose(found[:3], known[place] + np.array([0, -wide, wide]))
         assert found.n == 12
     at = np.array([1, 0.3, 0.7])
-    wide = stdtrit(9, 0.975) * error * np.sqrt(1 + at @ inverse @ at)
+    wide = stdtrit(9, ENDS[1]) * error * np.sqrt(1 + at @ inverse @ at)
     found = statistics.one_more(fit, [0.3, 0.7])
     np.testing.assert_allclose(found[:3], at @ known + np.array([0, -wide, wide]))
 

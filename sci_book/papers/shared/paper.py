@@ -112,7 +112,8 @@ class Paper:
     tables     numbers of its tables of results, and `figures` of its figures: the index is whole
                if it names them all
     tested     its `measures` and `evidence`, imported when they are asked for: who draws a paper's
-               data needs no chapter, with its figures and the paper's numbers
+               data needs no chapter, with its figures and the paper's numbers. An evidence has a
+               `subject`; a measure returns parts of a claim (`evidence.Part`, `Sample`)
     units      of the numbers in its ledger
     counts     what n counts where two sets are compared, if it is not the rows of both
     data       its pocket data set, or None where its rows are made when they are asked

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from sci_book.data.datasets import DatasetError, read_manifest
 from sci_book.files import csv_bytes
@@ -13,6 +14,7 @@ from sci_book.papers.cvqa.questions import COLUMNS, SIDES, Item, load, options
 from sci_book.papers.cvqa.synthetic import FILE, write
 from sci_book.papers.shared import frame
 from sci_book.papers.shared.chapters import PAPER
+from sci_book.results.statistics import LEVEL
 from sci_core.counterfactuals import rewrite
 
 
@@ -244,7 +246,8 @@ def test_no_rows_and_a_missing_text():
 def test_items_that_all_come_out_alike_are_no_certainty(said, drop):
     items = [item(image=f"{k // 2}.jpg") for k in range(40)]  # twenty pictures
     found = fall(items, ["1"] * 40, ["3" if said else "9"] * 40)[["estimate", "low", "high"]]
-    reach = 1.96**2 / (20 + 1.96**2)  # Wilson's of 20 of 20
+    z2 = norm.ppf((1 + LEVEL) / 2) ** 2
+    reach = z2 / (20 + z2)  # Wilson's of 20 of 20
     assert found.loc["original"].tolist() == pytest.approx((100, 100 * (1 - reach), 100), abs=0.01)
     ends = (-reach, reach) if drop == 0 else (1 - 2 * reach, 1)
     expected = pytest.approx([100 * x for x in (drop, *ends)], abs=0.1)

@@ -12,6 +12,7 @@ from sci_book.papers.edge import judge, taxonomy
 from sci_book.papers.edge.judge import Label
 from sci_book.papers.edge.taxonomy import CATEGORIES, Failure
 from sci_book.papers.shared.text_model import Completion
+from sci_book.results.statistics import LEVEL
 from tests.soak import examples
 
 LONG = "the picture shows a lively scene with many people who enjoy a sunny day " * 2
@@ -102,7 +103,8 @@ def test_the_range_of_chance_is_that_of_shuffled_lists():
     found = taxonomy.concordance(one, two, orders=4000)
     generator = np.random.default_rng(3)
     kappas = [cohen_kappa_score(one, generator.permutation(two)) for _ in range(400)]
-    assert np.quantile(kappas, [0.025, 0.975]) == pytest.approx((found.low, found.high), abs=0.03)
+    ends = np.quantile(kappas, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    assert ends == pytest.approx((found.low, found.high), abs=0.03)
 
 
 # --- the judge -----------------------------------------------------------------------------------

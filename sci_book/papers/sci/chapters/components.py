@@ -17,6 +17,7 @@ from sci_book.papers.shared.chapters import Subject
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
 
+ROUNDS = SCI7.rounds[1:]
 SIDES = ("all textual", "all visual")
 INTERACTION = "textual × visual"
 
@@ -24,8 +25,8 @@ Right = Mapping[Coalition, np.ndarray]  # by combination, the outcome of every r
 
 
 def counterfactuals(subject: Subject) -> Coalition:
-    """The rounds to combine: those of SCI7 that were recorded, textual ones first."""
-    return tuple(name for name in SCI7.rounds[1:] if name in subject.records.rounds)
+    """Those of `ROUNDS` that were recorded."""
+    return tuple(name for name in ROUNDS if name in subject.records.rounds)
 
 
 def combination(rounds: Sequence[str]) -> Method:
