@@ -52,24 +52,30 @@ def runner_up(records: Records) -> np.ndarray:
     The original round's most likely first token that is not its best one and reads as another
     answer than the base's. Beating the base on B means little where this does too.
     """
-    nodes = records.nodes
-    base, frame = records.parsed("original"), records.frame
-    read: dict[tuple[str, str, int], str | None] = {}
+    nodes, base, read = records.nodes, records.parsed("original"), first_token_reader(records)
     second = np.full(len(base), None, dtype=object)
     root = np.array([not prefix for prefix in nodes.prefix], dtype=bool)
     order = np.argsort(-nodes.logits[0][root], axis=1, kind="stable")
     ranked = np.take_along_axis(nodes.tokens[root], order, axis=1)
-    types, options = frame["question_type"].to_numpy(), frame["options"].to_numpy()
     for row, tokens in zip(nodes.row[root], ranked, strict=True):
-        for token in tokens[tokens != tokens[0]]:
-            key = (types[row], options[row], int(token))
-            if key not in read:
-                letters = dict.fromkeys(options[row], "")
-                read[key] = answers.parse(types[row], records.pieces[int(token)], letters)
-            if read[key] is not None and read[key] != base[row]:
-                second[row] = read[key]
-                break
+        readings = (read(row, token) for token in tokens[tokens != tokens[0]])
+        second[row] = next((said for said in readings if said not in (None, base[row])), None)
     return second
+
+
+def first_token_reader(records: Records) -> Callable[[int, int], str | None]:
+    """Tell, by row and token, what an answer that is this token reads as; None for no answer."""
+    types, options = (records.frame[name].to_numpy() for name in ("question_type", "options"))
+    known: dict[tuple[str, str, int], str | None] = {}
+
+    def read(row: int, token: int) -> str | None:
+        key = (types[row], options[row], int(token))
+        if key not in known:
+            letters = dict.fromkeys(options[row], "")
+            known[key] = answers.parse(types[row], records.pieces[int(token)], letters)
+        return known[key]
+
+    return read
 
 
 def _second(records: Records) -> np.ndarray:
@@ -217,10 +223,12 @@ class Control(NamedTuple):
 
     right  of a model with its answers, the outcome of every row
     reads  a method that reads the same rounds
+    rule   its name in `book/_assets/explorer/engine.js`; None: the page has not what it takes
     """
 
     right: Callable[[Asked], np.ndarray]
     reads: Method = BASE
+    rule: str | None = None
 
 
 def drawn(model: Any, method: Method = BASE) -> np.ndarray:
@@ -230,10 +238,10 @@ def drawn(model: Any, method: Method = BASE) -> np.ndarray:
 
 PLAUSIBLE = replace(sci(0, 0), name="the constraint alone")
 CONTROLS = {
-    "runner-up": Control(lambda model: _second(model.records)),
+    "runner-up": Control(lambda model: _second(model.records), rule="second"),
     "uniform other": Control(lambda model: uniform_other(model.records)),
-    "vote(2)": Control(lambda model: vote(model.records, 2), sci(0, 2)),
-    "vote(3)": Control(lambda model: vote(model.records, 3), sci(0, 3)),
+    "vote(2)": Control(lambda model: vote(model.records, 2), sci(0, 2), "vote"),
+    "vote(3)": Control(lambda model: vote(model.records, 3), sci(0, 3), "vote"),
     "shift": Control(lambda model: shift(model.records, model.replay)[1]),
     "sampled": Control(lambda model: drawn(model)),
     "sampled, plausible": Control(lambda model: drawn(model, PLAUSIBLE)),

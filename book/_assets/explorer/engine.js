@@ -5,8 +5,11 @@
    column loses, the winner is certain. A row whose winner is not certain, or whose answer was never
    recorded, is not settled: it counts as wrong in `low` and as right in `high`.
 
+   A control takes no equation, but answers that were recorded (`sci_book/results/controls.py`).
+
    Which equation a method's rule has, and which rounds decide what is plausible, the page exports
-   from `sci_core.methods.RULES`; a rule without an equation here is an error. */
+   from `sci_core.methods.RULES`; a rule without an equation here is an error,
+   and so is a control without a function. */
 "use strict";
 
 const SciEngine = (() => {
@@ -46,6 +49,7 @@ const SciEngine = (() => {
     const types = {
       root: Int32Array, start: Int32Array, logits: Float32Array, others: Float32Array,
       lead: Int32Array, clock: Int32Array, depth: Uint8Array, sets: Uint8Array,
+      reads: Int32Array, truth: Int32Array, said: Int32Array,
     };
     const arrays = {};
     for (const [name, type] of Object.entries(types)) arrays[name] = new type(bytes(model[name]));
@@ -59,6 +63,7 @@ const SciEngine = (() => {
     return {
       ...model, ...arrays, nodes, clocks, owners,
       columns: round(arrays.logits, kept), bounds: round(arrays.others, nodes),
+      said: round(arrays.said, arrays.root.length),
     };
   }
 
@@ -158,6 +163,51 @@ const SciEngine = (() => {
     return { steps, end: sure ? end : UNSETTLED };
   }
 
+  /* What a control answers on a row, by its rule: a place in `answers`, 0 for no answer. */
+  const CONTROLS = {
+    /* The original's likeliest first token that is not its best and reads as another answer. */
+    second(model, _, row) {
+      const node = model.root[row], from = model.start[node];
+      if (node < 0) return 0;
+      const original = model.columns[0].subarray(from, model.start[node + 1]);
+      const [, ...others] = [...original.keys()].sort((a, b) => original[b] - original[a]);
+      const read = others.map((slot) => model.reads[from + slot]);
+      return read.find((answer) => answer && answer !== model.said[0][row]) || 0;
+    },
+    /* What most of the rounds answer; the original's where several are said as often. */
+    vote(model, { textual }, row) {
+      const rounds = ["original", ...textual].map((name) => model.said[model.rounds.indexOf(name)]);
+      const votes = new Map();
+      for (const { [row]: answer } of rounds)
+        if (answer) votes.set(answer, (votes.get(answer) || 0) + 1);
+      const most = Math.max(...votes.values());
+      const winners = [...votes.keys()].filter((answer) => votes.get(answer) === most);
+      return winners.length === 1 ? winners[0] : model.said[0][row];
+    },
+  };
+
+  /* The function of a control's rule. */
+  function controlOf({ rule }) {
+    if (!Object.hasOwn(CONTROLS, rule)) throw new Error(
+      `The control "${rule}" is not in engine.js, which has ` +
+      `${Object.keys(CONTROLS).join(", ")}. Add it there.`);
+    return CONTROLS[rule];
+  }
+
+  /* What a control answers on a row, in words, and whether that is right. */
+  function answer(model, control, row) {
+    const place = controlOf(control)(model, control, row);
+    return { said: model.answers[place], right: place !== 0 && place === model.truth[row] };
+  }
+
+  /* A control's accuracy by subset, in percent: {n, low, high}. */
+  function accuracyOf(model, control) {
+    return counted(model, (row) => {
+      const { right } = answer(model, control, row);
+      return [right, right];
+    });
+  }
+
   /* Accuracy by subset, in percent: {n, low, high}. */
   function accuracy(model, method) {
     const { start, lead, clocks, owners } = model;
@@ -169,24 +219,33 @@ const SciEngine = (() => {
       next[node] = lead[start[node] + found.slot];
       sure[node] = found.proven;
     }
+    return counted(model, (row) => {
+      let node = model.root[row], end = node, proven = 1;
+      while (end >= 0) { proven &= sure[end]; end = next[end]; }
+      const settled = proven && end !== UNSETTLED;
+      return [settled && end === RIGHT, !settled || end === RIGHT];
+    });
+  }
+
+  /* By subset, the shares of rows that are surely right and that may be, as `right` says of each. */
+  function counted(model, right) {
     const counts = Object.keys(SUBSETS).map(() => ({ n: 0, low: 0, high: 0 }));
     const members = Object.values(SUBSETS);
     for (let row = 0; row < model.root.length; row++) {
       const set = model.sets[row];
       if (!(set & 1)) continue;
-      let node = model.root[row], end = node, proven = 1;
-      while (end >= 0) { proven &= sure[end]; end = next[end]; }
-      const settled = proven && end !== UNSETTLED;
+      const [surely, perhaps] = right(row);
       members.forEach((member, at) => {
         if (!member(set)) return;
         counts[at].n += 1;
-        counts[at].low += settled && end === RIGHT;
-        counts[at].high += !settled || end === RIGHT;
+        counts[at].low += surely;
+        counts[at].high += perhaps;
       });
     }
     const percent = ({ n, low, high }) => ({ n, low: 100 * low / n, high: 100 * high / n });
     return Object.fromEntries(Object.keys(SUBSETS).map((name, at) => [name, percent(counts[at])]));
   }
 
-  return { rules: (rows) => { rules = rows; }, ruleOf, decode, score, path, accuracy, SUBSETS, RIGHT, UNSETTLED };
+  return { rules: (rows) => { rules = rows; }, ruleOf, decode, score, path, accuracy,
+           controlOf, answer, accuracyOf, SUBSETS, RIGHT, UNSETTLED };
 })();

@@ -12,11 +12,11 @@ const SCI_EXPLORER = (() => {
 
   const models = {};
   const state = { model: "", row: 0, step: 0, wanted: "", method: null };
-  // By name, the presets and equations that `sci_book.methods` exports; and the recorded rounds,
-  // with a sentence on each.
-  let METHODS = {}, RULES = {}, TEXTUAL = [], VISUAL = [], SAID = {};
+  // By name, the presets and equations that `sci_book.methods` exports, and the controls; and the
+  // recorded rounds, with a sentence on each.
+  let METHODS = {}, RULES = {}, CONTROLS = {}, TEXTUAL = [], VISUAL = [], SAID = {};
   let heads = [], questions = [], absent = "", host, waiting = 0;
-  const known = {}; // by model: accuracies of the base, of VCD, and of the setting last drawn
+  const known = {}; // by model: accuracies of what is fixed, and of the setting last drawn
 
   /* --- small helpers --------------------------------------------------------------------- */
 
@@ -109,14 +109,20 @@ const SCI_EXPLORER = (() => {
       `<p class="muted">A “${escape(q.family.replace(/_/g, " "))}” question of the twin of ` +
       `${escape(q.set.replace(/_/g, "-"))}, in ${q.language}. ` +
       `SCI5, after the base: ${q.outcomes[model.name]}.</p>`;
-    const line = (name, method) => {
-      const { said, verdict } = answerOf(model, SciEngine.path(model, method, q.row));
-      return `<tr><th scope="row">${name}</th><td>${escape(said)}</td>` +
-        `<td class="${verdict}">${verdict}</td></tr>`;
-    };
-    at("answers").innerHTML = line("base", METHODS.base) + line("VCD", METHODS.VCD) +
-      line(`your setting${methodName(state.method) ? ` (${methodName(state.method)})` : ""}`,
-           state.method);
+    const line = (name, { said, verdict }, title = "") =>
+      `<tr><th scope="row" title="${escape(title)}">${name}</th><td>${escape(said)}</td>` +
+      `<td class="${verdict}">${verdict}</td></tr>`;
+    const decoded = (name, method) =>
+      line(name, answerOf(model, SciEngine.path(model, method, q.row)));
+    const controls = Object.values(CONTROLS).map((control) => {
+      const { said, right } = SciEngine.answer(model, control, q.row);
+      const shown = { said: said || "(nothing)", verdict: right ? "right" : "wrong" };
+      return line(escape(control.label), shown, control.sentence);
+    });
+    at("answers").innerHTML = decoded("base", METHODS.base) + controls.join("") +
+      decoded("VCD", METHODS.VCD) +
+      decoded(`your setting${methodName(state.method) ? ` (${methodName(state.method)})` : ""}`,
+              state.method);
   }
 
   /* Places of the kept tokens to show: the likeliest, and whatever wins. */
@@ -191,11 +197,15 @@ const SCI_EXPLORER = (() => {
   }
 
   function drawAccuracy(model) {
-    const before = known[model.name] ||= { base: SciEngine.accuracy(model, METHODS.base),
-                                           VCD: SciEngine.accuracy(model, METHODS.VCD) };
+    const before = known[model.name] ||= { fixed: {
+      base: SciEngine.accuracy(model, METHODS.base),
+      ...Object.fromEntries(Object.values(CONTROLS).map(
+        (control) => [control.label, SciEngine.accuracyOf(model, control)])),
+      VCD: SciEngine.accuracy(model, METHODS.VCD),
+    } };
     if (before.method !== state.method)
       Object.assign(before, { method: state.method, own: SciEngine.accuracy(model, state.method) });
-    const lines = { base: before.base, VCD: before.VCD, "your setting": before.own };
+    const lines = { ...before.fixed, "your setting": before.own };
     const names = Object.keys(SciEngine.SUBSETS);
     const sizes = names.map((name) => lines.base[name].n.toLocaleString("en"));
     const gains = names.map((name) => {
@@ -316,6 +326,7 @@ const SCI_EXPLORER = (() => {
       await load("questions");
       if (absent) throw new Error(absent);
       Object.values(METHODS).forEach(SciEngine.ruleOf);
+      Object.values(CONTROLS).forEach(SciEngine.controlOf);
       state.model = heads[0].name;
       state.method = { ...METHODS.SCI5 };
       at("methods").innerHTML = Object.entries(METHODS).map(([name, { label, sentence }]) =>
@@ -340,12 +351,17 @@ const SCI_EXPLORER = (() => {
   return {
     questions: (content) => {
       ({ models: heads, questions, textual: TEXTUAL, visual: VISUAL, said: SAID,
-         methods: METHODS, rules: RULES } = content);
+         methods: METHODS, rules: RULES, controls: CONTROLS } = content);
       SciEngine.rules(RULES);
     },
     absent: (reason) => { absent = reason; },
     model: (content) => { models[content.name] = SciEngine.decode(content); },
     accuracy: (name, method) => SciEngine.accuracy(models[name], method),
+    control: (name, control) => {
+      const model = models[name], rows = [...model.root.keys()];
+      return rows.map((row) => SciEngine.answer(model, CONTROLS[control], row));
+    },
+    accuracyOf: (name, control) => SciEngine.accuracyOf(models[name], CONTROLS[control]),
     rules: () => RULES,
   };
 })();

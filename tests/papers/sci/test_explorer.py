@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from sci_book.papers.sci.explorer.data import write
+from sci_book.papers.shared import chapters
 from sci_book.resources import FROZEN_RECORDS, ROOT
+from sci_book.results import controls
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
@@ -163,22 +165,52 @@ def test_every_equation_of_the_library_is_one_of_the_page_and_an_unknown_rule_is
     assert page.evaluate(asked, [MODELS[0], {**settings, "rule": "vcd"}])["B"]["n"]
 
 
-def test_a_page_whose_rules_have_an_equation_that_it_lacks_does_not_start(
-    browser, page_file, tmp_path
+@pytest.mark.parametrize(
+    ("exported", "unknown", "said"),
+    [
+        (
+            '"equation":"m3id_logits"',
+            '"equation":"dola_logits"',
+            'The equation "dola_logits" of the rule "m3id" is not in engine.js',
+        ),
+        ('"rule":"second"', '"rule":"third"', 'The control "third" is not in engine.js'),
+    ],
+)
+def test_a_page_with_an_equation_or_a_control_that_it_lacks_does_not_start(
+    exported, unknown, said, browser, page_file, tmp_path
 ):
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
     text = file.read_text(encoding="utf-8")
-    assert text.count('"equation":"m3id_logits"') == 1
-    file.write_text(text.replace('"m3id_logits"', '"dola_logits"'), encoding="utf-8")
+    assert text.count(exported) == 1
+    file.write_text(text.replace(exported, unknown), encoding="utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
     page.wait_for_function(
         "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"
     )
-    said = page.inner_text("[data-part=status]")
-    assert 'The equation "dola_logits" of the rule "m3id" is not in engine.js' in said
+    assert said in page.inner_text("[data-part=status]")
     page.close()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_controls_answer_as_those_of_the_library(name, opened):
+    page = opened(f"#m={name}")
+    (model,) = chapters.subjects([name], FROZEN_RECORDS)
+    asked, sets = model.records.ok, subsets(model.records)
+    ruled = {each for each, control in controls.CONTROLS.items() if control.rule}
+    assert ruled == {"runner-up", "vote(2)", "vote(3)"}
+    for control in ruled:
+        shown = page.evaluate("([m, c]) => SCI_EXPLORER.control(m, c)", [name, control])
+        right = model.right(control)
+        assert [each["right"] for each in shown] == (right == 1)[asked].tolist() and asked.all()
+        by_subset = page.evaluate("([m, c]) => SCI_EXPLORER.accuracyOf(m, c)", [name, control])
+        for column, rows in COLUMNS.items():
+            share = pytest.approx(100 * right[sets[rows]].mean())
+            assert (by_subset[column]["low"], by_subset[column]["high"]) == (share, share)
+    second = page.evaluate("m => SCI_EXPLORER.control(m, 'runner-up')", name)
+    said = [text or "" for text in controls.runner_up(model.records)]
+    assert [each["said"] for each in second] == said and len({*said}) > 20
 
 
 EVERY_QUESTION = """async () => {
@@ -220,7 +252,7 @@ def test_every_question_is_shown_with_its_answers(questions):
     }
     assert 80 <= len(questions) <= 130 and any(each["steps"] for each in questions)
     for each in questions:
-        base, _, sci5 = each["verdicts"]
+        base, *_, sci5 = each["verdicts"]
         if "not settled by the records" not in (base, sci5):
             assert outcome[base, sci5] in each["said"]
 
@@ -229,14 +261,14 @@ def test_keys_alone_change_a_setting_and_the_numbers(opened):
     page = opened()
 
     def numbers():
-        return page.inner_text("[data-part=accuracy] tbody tr:nth-child(3)")
+        return page.inner_text("[data-part=accuracy] tbody tr:nth-last-child(2)")
 
     before = numbers()
     page.focus("[data-slider=beta]")
     for _ in range(40):
         page.keyboard.press("ArrowLeft")
     page.wait_for_function("before => document.querySelector"
-                           "('[data-part=accuracy] tbody tr:nth-child(3)').innerText !== before",
+                           "('[data-part=accuracy] tbody tr:nth-last-child(2)').innerText !== before",
                            arg=before)  # fmt: skip
     assert page.inner_text("[data-part=beta]") != "0.3"
     page.focus("[data-method=SCI5]")

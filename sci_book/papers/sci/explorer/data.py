@@ -7,7 +7,8 @@ visual round sees. A script a model has the recorded logits of all rows: its arr
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer.questions import choose
 from sci_book.papers.sci.explorer.still import still
 from sci_book.papers.shared.chapters import subjects
+from sci_book.results.controls import CONTROLS, first_token_reader
 from sci_book.results.drbench import subsets
 from sci_book.results.records import Records
 from sci_book.results.replay import Replay
@@ -93,6 +95,12 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         "said": {name: row.sentence for name, row in methods.ROUNDS.items()},
         "methods": recorded,
         "rules": methods.exported_rules(),
+        "controls": {
+            name: {"rule": control.rule, "textual": control.reads.textual}
+            | {key: getattr(methods.CONTROLS[name], key) for key in ("label", "sentence")}
+            for name, control in CONTROLS.items()
+            if control.rule and {*control.reads.rounds} <= {*first.rounds}
+        },
     }
     write_whole(folder / "questions.js", _script("questions", content))
     numbers = [choice.row for choice in chosen]
@@ -111,6 +119,8 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     clock    [nodes] int32, M3ID's t; depth [nodes] uint8, tokens generated before the node
     sets     [rows] uint8, 1 for a row without an error, 2 for B, 4 for S
     pieces   of the nodes of the questions shown, the text of each kept token
+    said     [rounds, rows] int32, each round's own answer, as its place in the list `answers`; so
+             `truth` [rows], and `reads` [tokens], a first token as an answer by itself; 0: unknown
     """
     nodes = records.nodes
     kept = ~nodes.padding
@@ -120,6 +130,17 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     sets = subsets(records)
     flags = sets["all"] + 2 * sets["B"] + 4 * sets["S"]
     chosen_nodes = np.flatnonzero(np.isin(nodes.row, rows))
+    first_node, read = replay.depths == 0, first_token_reader(records)
+    answers: dict[str | None, int] = {None: 0}
+
+    def places(texts: Iterable[str | None]) -> np.ndarray:
+        return np.array([answers.setdefault(text, len(answers)) for text in texts], dtype="<i4")
+
+    reads = np.zeros(nodes.tokens.shape, dtype="<i4")
+    reads[first_node] = [
+        places(map(partial(read, row), tokens))
+        for row, tokens in zip(nodes.row[first_node], nodes.tokens[first_node], strict=True)
+    ]
     arrays = {
         "root": replay.root.astype("<i4"),
         "start": np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype("<i4"),
@@ -129,6 +150,9 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
         "clock": replay.clocks.numpy().astype("<i4"),
         "depth": replay.depths.astype("u1"),
         "sets": flags.to_numpy().astype("u1"),
+        "reads": reads[kept],
+        "truth": places(records.frame["truth"]),
+        "said": np.stack([places(records.parsed(name)) for name in records.rounds]),
     }
     return {
         "rounds": records.rounds,
@@ -138,6 +162,7 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
             str(node): [records.pieces[t] for t in nodes.tokens[node][kept[node]].tolist()]
             for node in chosen_nodes.tolist()
         },
+        "answers": [text or "" for text in answers],
     }
 
 
