@@ -183,7 +183,7 @@ def _said(training: Subject, method: MethodName, kind: str) -> np.ndarray:
         right, truth = _right(training, method), training.records.frame["truth"] == "yes"
         return np.where(np.isfinite(right), (right > 0) == truth, np.nan)
     said = training.answers(method_of(method))["answer"].to_numpy(dtype=object) == "yes"
-    return np.where(training.records.ok, said, np.nan)
+    return np.where(np.isfinite(_right(training, method)), said, np.nan)
 
 
 def _fitted(training: Subject, dataset: str) -> float:

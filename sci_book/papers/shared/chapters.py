@@ -154,14 +154,7 @@ class Subject:
         if not path.is_file():
             return own
         validation = read_records(path)
-        stamps = {"noise": "clamp", **self.records.stamp}, {"noise": "clamp", **validation.stamp}
-        differing = [key for key in _RUN if stamps[0].get(key) != stamps[1].get(key)]
-        for key in [*differing, *(["rows"] if own.records.keys != validation.keys else [])]:
-            raise RecordsError(
-                f"{path} does not go with {self.path.name}: it has other {key}. Make it anew with "
-                f"`sci evaluate --model {self.name} --methods ablations --validation` and "
-                "`sci freeze`, or delete it."
-            )
+        _check_same_run(own, validation, path, "--methods ablations --validation")
         return self.with_records(validation, path)
 
     @cached_property
@@ -188,6 +181,25 @@ class Subject:
         return Replay(self.records)
 
     @cached_property
+    def _further(self) -> Records | None:
+        """Answers to the same rows by other methods, `further/<name>.parquet` beside the records.
+
+        None where there are none. Of these methods they hold what was decoded, and no logits.
+
+        Raises:
+            RecordsError: they are of another revision, or lack some of the rows.
+        """
+        path = self.path.parent / "further" / self.path.name
+        if not path.is_file():
+            return None
+        records = read_records(path)
+        places = {key: place for place, key in enumerate(records.keys)}
+        rows = [places[key] for key in self.records.keys if key in places]
+        records = records.take(np.array(rows, dtype=np.int64))
+        _check_same_run(self, records, path, "--methods ICD,VDD --record answers")
+        return records
+
+    @cached_property
     def draws(self) -> pd.DataFrame:
         """By method, a column each, the share of 20 answers drawn at temperature 1 that is right.
 
@@ -210,26 +222,41 @@ class Subject:
     def answers(self, method: Method | str) -> pd.DataFrame:
         """The `answer` of every row, None where unknown, and whether it is `known`.
 
-        A method is looked up by its fields, whatever its name: as decoded, if the records hold it;
-        otherwise replayed, what they leave open read off the first token and not `known`
-        (`sweeps.outcome` bounds it). A string names a preset, or one round, asked alone.
+        A method is looked up by its fields, whatever its name: as decoded, if the records hold it
+        or those in the folder `further` beside them do; otherwise replayed, what they leave open
+        read off the first token and not `known` (`sweeps.outcome` bounds it). A string names a
+        preset, or one round, asked alone.
 
         Raises:
             NotRecorded: the records hold neither the method nor the rounds or logits of a replay.
         """
         method = METHODS.get(method, method)
         if method not in self._answers:
-            policy = self._policy(method)
+            holding, policy = self.held(method)
             if policy is None:
                 found = self.replay.answers(method)[["answer", "known"]]
             else:
-                parsed = self.records.parsed(policy)
+                parsed = holding.parsed(policy)
                 found = pd.DataFrame({"answer": pd.Series(parsed, dtype=object), "known": True})
             self._answers[method] = found
         return self._answers[method]
 
-    def _policy(self, method: Method | str) -> str | None:
-        return method if isinstance(method, str) else self.records.policy_of(method)
+    def held(self, method: Method | str) -> tuple[Records, str | None]:
+        """The records that hold a method as decoded, with its policy there: row by row its own.
+
+        Of a method that neither its own nor `further` records hold, its own and None; of a name
+        that is no policy, its own and the name.
+        """
+        policy = self._policy(method, self.records)
+        if policy not in ("base", *self.records.policies) and self._further is not None:
+            other = self._policy(method, self._further)
+            if other in self._further.policies:
+                return self._further, other
+        return self.records, policy
+
+    @staticmethod
+    def _policy(method: Method | str, records: Records) -> str | None:
+        return method if isinstance(method, str) else records.policy_of(method)
 
     def decoded(self, method: Method | str) -> str:
         """The records' name of a method that they hold as decoded, with the text of its answers.
@@ -239,7 +266,7 @@ class Subject:
         Raises:
             NotRecorded: they do not hold it by its fields.
         """
-        policy = self._policy(METHODS.get(method, method))
+        policy = self._policy(METHODS.get(method, method), self.records)
         if policy not in self.records.policies:
             raise NotRecorded(
                 f"The records of {self.shown} hold no answers of {getattr(method, 'name', method)} "
@@ -266,7 +293,8 @@ class Subject:
         if method not in self._right:
             said = self.answers(method)["answer"].to_numpy(dtype=object)
             hits = said == self.records.frame["truth"].to_numpy(dtype=object)
-            self._right[method] = np.where(self.records.ok, hits, np.nan)
+            ok = self.records.ok & self.held(method)[0].ok
+            self._right[method] = np.where(ok, hits, np.nan)
         return self._right[method]
 
     @cached_property
@@ -439,6 +467,17 @@ def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -
         for name, size in sizes.items()
         if name in counts and counts[name] != size
     )
+
+
+def _check_same_run(own: Subject, records: Records, path: Path, how: str) -> None:
+    """Refuse records beside a model's own that are not of the same revision, decoding and rows."""
+    stamps = {"noise": "clamp", **own.records.stamp}, {"noise": "clamp", **records.stamp}
+    differing = [key for key in _RUN if stamps[0].get(key) != stamps[1].get(key)]
+    for key in [*differing, *(["rows"] if own.records.keys != records.keys else [])]:
+        raise RecordsError(
+            f"{path} does not go with {own.path.name}: it has other {key}. Make it anew with "
+            f"`sci evaluate --model {own.name} {how}` and `sci freeze`, or delete it."
+        )
 
 
 def validation_files(models: Iterable[Subject]) -> list[Path]:

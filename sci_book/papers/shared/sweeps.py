@@ -65,11 +65,11 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     Raises:
         RecordsError: the method needs a round that was not recorded.
     """
-    records = subject.records
-    name = records.policy_of(method)
+    records, (holding, name) = subject.records, subject.held(method)
     if name is not None:
-        right = records.correct(name) & records.ok
-        return Outcome(right, right, right, records.ok)
+        ok = records.ok & holding.ok
+        right = holding.correct(name) & ok
+        return Outcome(right, right, right, ok)
     frame = subject.replay.answers(method)
     read = frame["answer"].to_numpy(dtype=object) == records.frame["truth"].to_numpy(dtype=object)
     resolved = (frame["known"] & frame["proven"]).to_numpy()

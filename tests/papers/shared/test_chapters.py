@@ -1,18 +1,20 @@
 """What chapters share: the models they read, rows of tables, words for results."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
 from sci_book.papers.oric.rft import result as rft
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, sweeps
 from sci_book.pipeline import findings
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results import places
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
+from sci_core.methods import ICD
+from tests.papers.shared.drawn_records import drawn_records
 from tests.papers.shared.pair_records import LLAVA, QWEN, records_of
 
 
@@ -85,6 +87,50 @@ def test_validation_rows_may_have_records_of_their_own(tmp_path):
     write_records(beside, Records(table.slice(1), more, part.pieces))
     with pytest.raises(RecordsError, match="other rows"):
         _ = chapters.subjects([QWEN], tmp_path)[0].tuned
+
+
+def further_of(whole, spoilt):
+    """Records of these rows in another order, of ICD alone, which answers as V1 does."""
+    rows = [
+        {key: value for key, value in row.items() if ":" not in key}
+        | {"nodes": [], "error": "RowError" if place == spoilt else None}
+        | {f"{kind}:{policy}": row[f"{kind}:V1"]
+           for kind in ("tokens", "text", "parsed") for policy in ("original", "confused", "ICD")}
+        for place, row in enumerate(whole.table.to_pylist())
+    ]  # fmt: skip
+    policies = ["original", "confused"]
+    stamp = {**whole.stamp, "rounds": policies, "methods": [asdict(ICD)]}
+    return Records(build_table(rows[::-1], [*policies, "ICD"]), stamp, {})
+
+
+def test_further_records_hold_methods_that_a_models_own_do_not(tmp_path):
+    whole = drawn_records(QWEN)
+    write_records(tmp_path / f"{QWEN}.parquet", whole)
+    (before,) = chapters.subjects([QWEN], tmp_path)
+    assert not before.holds(ICD) and not before.holds("confused")
+    spoilt = int(np.flatnonzero(whole.ok)[3])
+    beside = tmp_path / "further" / f"{QWEN}.parquet"
+    write_records(beside, further := further_of(whole, spoilt))
+    (subject,) = chapters.subjects([QWEN], tmp_path)
+    expected = before.right("V1").copy()
+    expected[spoilt] = np.nan
+    assert np.isnan(expected).sum() < len(expected) / 2
+    for name in (ICD, "ICD", "confused", replace(ICD, name="another name")):
+        np.testing.assert_array_equal(subject.right(name), expected)
+    np.testing.assert_array_equal(sweeps.outcome(subject, ICD).read, expected == 1)
+    np.testing.assert_array_equal(subject.right("base"), before.right("base"))  # its own
+    few = subject.with_records(subject.records.take(np.arange(5, 20)))
+    np.testing.assert_array_equal(few.right(ICD), expected[5:20])
+    assert not subject.holds(replace(ICD, beta=0.5)) and not subject.holds("none")
+    for other, told in (
+        (replace(further, stamp={**further.stamp, "revision": "x"}), "other revision"),
+        (further.take(np.arange(9)), "other rows"),
+    ):
+        write_records(beside, other)
+        (subject,) = chapters.subjects([QWEN], tmp_path)
+        with pytest.raises(RecordsError, match=f"{told}. Make .* --methods ICD,VDD"):
+            subject.right(ICD)
+        assert subject.holds("SCI5")
 
 
 def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
