@@ -208,10 +208,11 @@ caption = f"Any wording right, less the base, test rows, points with {tables.INT
 tables.Table("oracle", pd.DataFrame(oracle, dtype=object).T, caption)
 
 # %% [markdown]
-# What do the same tokens buy otherwise? Beside each method stand the tokens that it reads of a
-# question on a picture with 320 image tokens, in multiples of the base's, and through how many
-# rounds each token of its answer goes. A vote asks the original and N rewordings, and takes what
-# most of them answer; a mean takes that of their log-probabilities. Neither reads a dummy picture.
+# What do tokens buy otherwise? Beside each method stand the tokens that it reads of a question on a
+# picture with 320 image tokens, in multiples of the base's, and through how many rounds each token
+# of its answer goes. A vote asks the original and N rewordings, and takes what most of them answer;
+# a mean takes that of their log-probabilities. Neither reads a dummy picture, so both cost far less
+# than SCI5: no vote here has SCI5's tokens.
 
 # %%
 PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), *MEANS, "vote(2)", "vote(3)")

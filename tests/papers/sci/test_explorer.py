@@ -268,7 +268,8 @@ def test_keys_alone_change_a_setting_and_the_numbers(opened):
     for _ in range(40):
         page.keyboard.press("ArrowLeft")
     page.wait_for_function("before => document.querySelector"
-                           "('[data-part=accuracy] tbody tr:nth-last-child(2)').innerText !== before",
+                           "('[data-part=accuracy] tbody tr:nth-last-child(2)').innerText"
+                           " !== before",
                            arg=before)  # fmt: skip
     assert page.inner_text("[data-part=beta]") != "0.3"
     page.focus("[data-method=SCI5]")
