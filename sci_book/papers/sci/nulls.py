@@ -148,8 +148,10 @@ def shapley(
         asked = [replace(components.combination(some), **kept) for some in combined]
         # The values are linear: those of one combination by itself are its weights.
         shares = components.contributions(dict(zip(combined, np.eye(len(asked)), strict=True)))
-        contrasts = {
+        contrasts = {  # of a round that was not recorded, a line of no training: it has no answer
             f"{name}, τ1 {said}": [*zip(shares[name].tolist(), asked, strict=True)]
+            if name in shares
+            else [(1, name)]
             for name in rounds or shares
         }
         yield from _lines([model], contrasts, subsets, reading)
