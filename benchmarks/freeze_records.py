@@ -50,6 +50,11 @@ def described(checkpoint: str, file: Path) -> Commands:
     return evaluated(checkpoint, "pocket_descriptions", file, more)
 
 
+def further(checkpoint: str, file: Path) -> Commands:
+    """The commands that make a file of what neighbours answer to the rows of a model's own."""
+    return evaluated(checkpoint, "pocket", file, "--methods ICD,VDD --record answers")
+
+
 def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
     """Every file of a model of the book with the commands that make it."""
     file = f"{name}.parquet"
@@ -80,6 +85,7 @@ def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
         yield variant, evaluated(checkpoint, "pocket", variant, more, ALONE)
     cheaper = RECORDS / "extended" / f"{name}-cheaper.parquet"
     yield cheaper, evaluated(checkpoint, "pocket", cheaper, "--methods cheaper --record answers")
+    yield RECORDS / "further" / file, further(checkpoint, RECORDS / "further" / file)
     descriptions = RECORDS / "descriptions" / file
     yield descriptions, described(checkpoint, descriptions)
 
@@ -91,6 +97,8 @@ def of_seed(name: str, checkpoint: str, seed: int) -> Iterator[tuple[Path, Comma
         RECORDS / folder / file,
         evaluated(checkpoint, "pocket", RECORDS / folder / file, freeze=ALONE),
     )
+    beside = RECORDS / folder / "further" / file
+    yield beside, further(checkpoint, beside)
     descriptions = RECORDS / folder / "descriptions" / file
     yield descriptions, described(checkpoint, descriptions)
 

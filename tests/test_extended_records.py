@@ -14,11 +14,13 @@ from sci_book.run.layout import hashed_part, validation_part
 from sci_book.run.method_sets import ABLATIONS, CHEAPER, EXTENDED_METHODS, STANDARD_METHODS
 from sci_book.run.verify import verify_subset
 from sci_core.families.models import load_model
+from sci_core.methods import ICD, VDD
 
 SHARE = 5  # the records hold a fifth of the question groups,
 PART = 160  # of which so much is decoded anew
 CHEAP = sorted((FROZEN_RECORDS / "extended").glob("*-cheaper.parquet"))  # of every row
 FILES = sorted({*(FROZEN_RECORDS / "extended").glob("*.parquet")} - {*CHEAP})
+FURTHER = sorted((FROZEN_RECORDS / "further").glob("*.parquet"))  # of every row, too
 VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
 
 
@@ -60,6 +62,16 @@ def test_some_rows_decode_to_the_frozen_cheaper_answers(file):
     assert found.rows > 10 and found.passed, found.summary()
 
 
+@pytest.mark.parametrize("file", FURTHER, ids=lambda path: path.stem)
+def test_some_rows_decode_to_what_the_neighbours_answered(file):
+    frozen = read_records(file)
+    assert len(frozen.table) == len(pocket()) and frozen.ok.all() and not len(frozen.nodes.row)
+    assert all(frozen.policy_of(method) for method in (ICD, VDD))
+    found = verify_subset(loaded(file.stem), frozen, pocket(), share=SHARE * PART)
+    print(found.summary())
+    assert found.rows > 10 and found.passed, found.summary()
+
+
 @pytest.mark.parametrize("file", VALIDATION, ids=lambda path: path.stem)
 def test_some_validation_rows_decode_to_the_frozen_answers(file):
     frozen, rows = read_records(file), validation_part(pocket())
@@ -80,10 +92,11 @@ def test_the_ablations_are_those_of_the_papers_tables():
 
 def test_every_model_with_more_rounds_has_the_other_noises():
     stems = {file.stem for file in FILES}
-    assert {file.stem.removesuffix("-cheaper") for file in CHEAP} == {
-        "pocket-qwen2vl",
-        "pocket-llavanext",
-    }
+    for files in (CHEAP, FURTHER):
+        assert {file.stem.removesuffix("-cheaper") for file in files} == {
+            "pocket-qwen2vl",
+            "pocket-llavanext",
+        }
     models = {stem for stem in stems if not stem.endswith(("-clamp", "-normalized"))}
     assert stems == {f"{model}{kind}" for model in models for kind in ("", "-clamp", "-normalized")}
     for file in FILES:
