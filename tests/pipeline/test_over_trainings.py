@@ -1,6 +1,7 @@
 """The second claims: words over trainings, of few trainings, and of claims that rest on others."""
 
 import re
+import warnings
 from itertools import chain, product
 
 import numpy as np
@@ -8,19 +9,28 @@ import pytest
 import yaml
 
 from sci_book.commands import papers
+from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.overhead import cost
 from sci_book.papers.shared import chapters, frame, gate
 from sci_book.papers.shared.chapters import by_seed
 from sci_book.pipeline import ledger, over_trainings
 from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.resources import FROZEN_RECORDS
+from sci_book.results import controls
 from sci_book.results.controls import READS
 from sci_book.results.records import write_records
 from sci_book.results.stamps import NotRecorded
-from sci_core.methods import BASE, METHODS, SCI5
+from sci_book.run import method_sets, runner
+from sci_book.run.layout import hashed_part
+from sci_core.families.models import load_model
+from sci_core.methods import BASE, ICD, METHODS, SCI5, VDD
+from tests import tiny
+from tests.conftest import sci
 from tests.papers.shared.drawn_records import drawn_records
 
 NAME = "pocket-qwen2vl"
+DESCRIBERS = "base,VCD,M3ID,SCI3,SCI5,ICD,VDD,SCI3 first token,SCI5 first token"
 CLAIM = {"id": "first", "section": "(a)", "means": "more", "measure": "made"}
 
 
@@ -206,3 +216,43 @@ def test_the_committed_claims_are_judged_on_todays_trainings():
     found = over_trainings.judge(claims, models)
     assert all(each.count for each in found) and not any(each.unmet for each in found)
     assert all(re.fullmatch("holds|fails|inconclusive", each.word) for each in found)
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory):
+    """A checkpoint of a family without a pocket model: a few answers, and a few descriptions."""
+    folder = tmp_path_factory.mktemp("stranger")
+    model = load_model(tiny.checkpoint("smolvlm"))
+    asked = {
+        "": ("pocket", 1600, "SCI5,ICD,VDD", {"rounds": ["V3", "noise400"]}),
+        "descriptions": ("pocket_descriptions", 150, DESCRIBERS, {"max_new_tokens": 8}),
+    }
+    for below, (data, share, methods, how) in asked.items():
+        draw_pocket(data)
+        rows, run = hashed_part(load_dataset(data), share), folder / "runs" / data
+        how = {"executor": "inline", "progress": False, **how}
+        with warnings.catch_warnings(action="ignore"):  # descriptions are reworded by a prefix
+            records = runner.evaluate(model, rows, method_sets.named(methods), run, **how)
+        write_records(folder / below / "smolvlm.parquet", records)
+    return folder
+
+
+def test_a_checkpoint_that_is_not_ours_is_judged_by_all_claims(stranger, capsys):
+    """It can read no answer, so no claim is comparable on it; each is measured where it can be."""
+    assert sci("claims", "--second", "--records", stranger) == 0
+    said = r"^([\w-]+) \(.*\n  smolvlm, trainings: (\d): not comparable"
+    counted = dict(re.findall(said, capsys.readouterr().out, re.MULTILINE))
+    assert counted.keys() == {claim.id for claim in over_trainings.load_claims()}
+    measured = ("more-than-its-neighbours", "more-than-a-vote", "descriptions-no-shorter")
+    assert [counted[name] for name in measured] == ["1", "1", "1"]
+    assert counted["nothing-costs-little"] == "0"  # such wordings were not asked
+
+
+def test_every_control_and_neighbour_has_outcomes_of_a_checkpoint_that_is_not_ours(stranger):
+    (model,) = chapters.subjects(["smolvlm"], stranger)
+    assert len(model.records.frame["question_type"].unique()) == 3
+    for name in (*controls.CONTROLS, ICD, VDD):
+        right = model.right(name)
+        known = right[np.isfinite(right)]
+        assert ((known >= 0) & (known <= 1)).all()
+        assert len(known) or name == "shift"  # where "yes" and "no" are not among likely tokens
