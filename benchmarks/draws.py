@@ -3,7 +3,8 @@
     python benchmarks/draws.py checkpoints/pocket-qwen2vl data_manifests/records
 
 Writes `draws/<model>.csv` into that folder: what the controls `sampled` and `sampled, plausible`
-know of short answers (`sci_book/results/controls.py`). Some 36,000 answers a pocket model.
+know of short answers (`sci_book/results/controls.py`), and what SCI5 draws. Some 54,000 answers a
+pocket model, four minutes of a core.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from sci_book.files import write_whole
 from sci_book.results.controls import PLAUSIBLE
 from sci_book.run.draws import draws
 from sci_core.families.models import load_model
-from sci_core.methods import BASE
+from sci_core.methods import BASE, SCI5
 
 
 def main() -> None:
@@ -24,7 +25,8 @@ def main() -> None:
     parser.add_argument("records", type=Path, help="the folder of the model's records")
     parser.add_argument("--data", default="pocket")
     arguments = parser.parse_args()
-    table = draws(load_model(arguments.model), load_dataset(arguments.data), (BASE, PLAUSIBLE))
+    methods = (BASE, PLAUSIBLE, SCI5)
+    table = draws(load_model(arguments.model), load_dataset(arguments.data), methods)
     out = arguments.records / "draws" / f"{model_name(arguments.model)}.csv"
     write_whole(out, table.to_csv(index=False).encode())
     print(f"{out}: {len(table):,} rows")
