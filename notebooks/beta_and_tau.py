@@ -391,7 +391,7 @@ def draw_grid(ax, subject, gain, reach):
             label="within noise of the best")  # fmt: skip
     ax.plot(weight[crosses], margin[crosses], "x", color="#a1a1aa", ms=2.5, rasterized=True,
             label="left open by the records")  # fmt: skip
-    style = {"mfc": "#fdfdfd", "mec": "#71717a"}  # white on a dark page too, as the cells are
+    style = {"mfc": "#fdfdfd", "mec": "#71717a"}  # white on a dark page too, where cells are dark
     tried = [m for m in pairs.values() if m != SCI5]
     ax.plot([m.tau1 / m.tau2 for m in tried], [m.margin for m in tried], "D", ms=5,
             label="Table 8", **style)  # fmt: skip

@@ -189,7 +189,7 @@ frame.table(
 
 # %%
 TYPES = {"mcq": "letters", "yesno": "yes/no"}
-LEAST = 20  # rows below which a line of percentages is not drawn
+LEAST = 20  # rows below which an answer has no line of percentages
 
 
 def of_type(training, kind):
@@ -209,13 +209,16 @@ def answers(model, kind, policies):
 
 
 def moves(model, name, kind):
-    """Of each base answer's rows (down), the percentage that gives each answer (across)."""
+    """Of each base answer's rows (down), the percentage that gives each answer (across).
+
+    An answer that too few rows have is left out.
+    """
     base, after = (readable(model, policy)[of_type(model, kind)] for policy in ("base", name))
     down, across = answers(model, kind, ["base"]), answers(model, kind, ROUNDS)
     counts = [[((base == a) & (after == b)).sum() for b in across] for a in down]
     counts = pd.DataFrame(counts, down, across, dtype=float)
     total = counts.sum(axis=1)
-    return 100 * counts.div(total.where(total >= LEAST), axis=0)
+    return 100 * counts.div(total, axis=0)[total >= LEAST]
 
 
 # %% tags=["hide-input"]
@@ -223,7 +226,7 @@ FULL = 15.0  # percent from which on a cell has the full colour, on every figure
 
 
 def draw_moves(ax, table):
-    """Colour for what moves; what stays is grey, and a line of too few rows has dashes."""
+    """Colour for what moves; what stays is grey."""
     if not table.size:
         ax.set_axis_off()
         return
@@ -256,7 +259,7 @@ for model in subjects:
     figures.show(
         figure,
         "How answers move when the prompt is reworded: each line adds up to 100 %, and all that"
-        f" is off the diagonal has moved. Dashes stand for fewer than {LEAST} rows.",
+        f" is off the diagonal has moved. Answers of fewer than {LEAST} rows have no line.",
         alt="Tables of coloured cells, one a rewording, for letters and for yes or no: the "
         "percentage of rows with the answer of that line to the original prompt that give "
         "the answer of that column to the rewording.",

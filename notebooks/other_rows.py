@@ -330,11 +330,13 @@ Markdown(f"In its Table 3, {', '.join(texts)}.")
 
 # %%
 for model in subjects:
-    table = frame.table(
-        by_seed[by_seed["model"] == model.shown], rows=("what",), columns=("mark",),
-        show=("here", "n", "verdict"), name=f"seeds-{model.name}",
-        caption=f"Headline claims of {model.shown}, differences in points, by training",
-    )  # fmt: skip
+    mine, how = by_seed[by_seed["model"] == model.shown], {"rows": ("what",), "columns": ("mark",)}
+    caption = f"Headline claims of {model.shown}, differences in points, by training"
+    display(frame.table(mine, **how, show=("here", "n"), name=f"seeds-{model.name}",
+                        caption=caption))  # fmt: skip
+    caption = f"Headline claims of {model.shown}: whether each is positive"
+    table = frame.table(mine, **how, show=("verdict",), name=f"agree-{model.name}",
+                        caption=caption)  # fmt: skip
     mine = overall.loc[model.shown].reindex(table.frame.index)
     mean = [
         tables.with_ends(at.estimate, at.low, at.high, key=at.key)

@@ -194,6 +194,7 @@ for ax, (name, gain) in zip(axes, gains.items(), strict=True):
         gain, ax=ax, cmap=LOSS_TO_GAIN, vmin=-reach, vmax=reach, cbar=False, rasterized=True
     )
     ax.set(**said)
+    ax.grid(visible=False)  # it would show through
     ax.tick_params(axis="x", labelsize=8, rotation=90)
     ax.tick_params(axis="y", labelsize=8, rotation=0)
 figure.colorbar(axes[0].collections[0], ax=axes).set_label("BS, points against the base")

@@ -407,7 +407,7 @@ Markdown("\n".join(told))
 leading = {claim.page for claim in load_claims(own=True) if claim.leads}
 claiming = {name for name, place in places().items() if "**Claim.**" in place.text}
 beside = {*leading, *registration.BESIDE.values(), "registration"}
-Markdown(", ".join(map(link, sorted(claiming - beside))))
+Markdown("\n".join(f"- {link(name)}" for name in places() if name in claiming - beside))
 
 # %% [markdown]
 # ### Amendments

@@ -85,7 +85,8 @@ Markdown(verdicts.without_lines(chosen))
 #
 # To the right of a figure's line is the side that the claim asks for. The tables below each figure
 # name the comparison that decided; the last column puts the same test to the paper's own numbers,
-# where they are printed. Then follow the claims in words.
+# where they are printed. Then follow the claims in words. Neither is printed on paper, where the
+# scoreboard above has the words; `sci claims --json` has the numbers.
 
 # %% tags=["hide-input"]
 for paper in chosen:

@@ -188,7 +188,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
         found = f"{number(measured.estimate, 4)} {ends}"
         found = Ends(found + (" (quartiles)" if finding.quartiles else ""), measured.key)
-        words = shorten(claim.quote or claim.means, 140, placeholder=" …")
+        words = _words(claim, 140)
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
             "verdict": finding.verdict,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
@@ -215,7 +215,13 @@ def wording(findings: Sequence[Finding]) -> str:
         f"{link(claim.page)}): {in_words(claim)}"
         for claim in claims.values()
     ]
-    return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])
+    head = '<details class="off-paper"><summary>The claims in words</summary>\n'
+    return "\n".join([head, *lines, "\n</details>"])
+
+
+def _words(claim: Claim, most: int) -> str:
+    """The paper's words, or what is claimed, in so many characters at most."""
+    return shorten(claim.quote or claim.means, most, placeholder=" …")
 
 
 def overall_verdict(findings: Sequence[Finding]) -> str:
@@ -228,28 +234,28 @@ def overall_verdict(findings: Sequence[Finding]) -> str:
 
 
 def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
-    """A panel a model, a line a claim: every part, how far on the claimed side, in points.
+    """A panel a model, a line a claim by its first words: every part, how far on the claimed side.
 
     `titles` are headings by model.
     """
-    names = list(dict.fromkeys(finding.claim.id for finding in findings if finding.interval.n))
-    if not names:
+    judged = {f.claim.id: _words(f.claim, 44) for f in findings if f.interval.n}
+    if not judged:
         figure, ax = plt.subplots(figsize=(WIDTH, 1))
         nothing(ax, "No claim can be compared: there is no row that speaks to one.")
         return figure
     figure, panels = plt.subplots(
-        1, len(titles), figsize=(WIDTH, 1 + 0.19 * len(names)), sharey=True, squeeze=False
+        1, len(titles), figsize=(WIDTH, 1 + 0.19 * len(judged)), sharey=True, squeeze=False
     )
     for ax, (model, title) in zip(panels[0], titles.items(), strict=True):
         for finding in findings:
             if finding.model == model and finding.interval.n:
-                _draw_parts(ax, names.index(finding.claim.id), finding)
+                _draw_parts(ax, list(judged).index(finding.claim.id), finding)
         ax.axvline(0, color="#111827", linewidth=0.8)
         ax.set_xscale("symlog", linthresh=10)
         ax.tick_params(axis="x", labelsize=7)
         ax.set_title(title)
-    panels[0, 0].set_yticks(range(len(names)), names, fontsize=8)
-    panels[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    panels[0, 0].set_yticks(range(len(judged)), list(judged.values()), fontsize=8)
+    panels[0, 0].set_ylim(len(judged) - 0.5, -0.5)
     figure.supxlabel(
         "on the claimed side of the margin, in hundredths; logarithmic beyond ±10", fontsize=8
     )

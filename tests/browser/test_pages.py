@@ -1,8 +1,9 @@
 """Every page of the rendered book in a real browser.
 
-No formula fails, nothing is fetched, no picture lacks a text, no code is cut off, no page is longer
-than a reader scrolls, none moves sideways on a phone, where every picture is whole and its words
-are large enough, and nothing runs off the paper in print; and what a screen reader stumbles over.
+No formula fails, nothing is fetched, no picture lacks a text, no code or table is cut off, no page
+is longer than a reader scrolls, none moves sideways on a phone, where every picture is whole and
+its words are large enough, and nothing runs off the paper in print; and what a screen reader
+stumbles over.
 Run after `make book`, by `make pages`; it needs Chromium, which is no Python package.
 """
 
@@ -83,6 +84,12 @@ UNREADABLE = """() => {
         ...small.map(each => "small on a phone: " + each.textContent.trim())]
 }"""
 ACROSS = {"notebooks/table03_cross_model.html"}  # sixteen heat maps, which scroll
+# A table that is cut until a reader scrolls it; the matrix is one to scroll, and the explorer's.
+SCROLLS = """() => [...document.querySelectorAll(
+        ".bd-article :is(.text_html, .pst-scrollable-table-container, .scoreboard)")]
+    .filter(each => each.checkVisibility() && each.querySelector("table"))
+    .filter(each => each.scrollWidth > each.clientWidth + 1)
+    .map(each => `scrolls at ${innerWidth}: ` + each.querySelector("table").id)"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 
@@ -119,7 +126,7 @@ def test_the_book_is_rendered():
 def test_a_page_reads_well(page, browser):
     shown = browser.new_page(viewport=DESK)
     found = problems(shown, BOOK / page)
-    found += [*shown.evaluate(UNSAID), *shown.evaluate(CUT_OFF)]
+    found += [*shown.evaluate(UNSAID), *shown.evaluate(CUT_OFF), *shown.evaluate(SCROLLS)]
     screens = shown.evaluate(SCREENS)
     if screens > (most := most_screens(page)):
         found.append(f"{screens:.1f} screens, where {most} are allowed")
@@ -128,6 +135,7 @@ def test_a_page_reads_well(page, browser):
     shown.set_viewport_size(PHONE)
     if (beyond := shown.evaluate(SIDEWAYS)) > 0:
         found.append(f"moves {beyond} pixels sideways on a phone")
+    found += shown.evaluate(SCROLLS)
     if page not in ACROSS:
         found += shown.evaluate(UNREADABLE)
     shown.set_viewport_size(PAPER)
@@ -205,6 +213,28 @@ def test_folded_tables_are_open_on_paper(browser):
     assert not how_it_ran.is_visible()
     shown.close()
     assert folded and max(folded) < 60 < min(printed)
+
+
+def test_a_row_of_a_wide_table_is_stacked_on_a_phone_each_number_beneath_its_head(browser):
+    shown = browser.new_page(viewport=PHONE)
+    shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())
+    label, *cells = shown.locator("#T_less-base tbody tr").first.locator("th, td").all()
+    heads = [cell.evaluate("each => getComputedStyle(each, '::before').content") for cell in cells]
+    parts = [f'"{part}, {of}"' for part in ("B", "S", "BS", "S∖B") for of in ("paper", "here")]
+    assert heads == parts
+    below = label.bounding_box()["y"] + label.bounding_box()["height"]
+    assert all(cell.bounding_box()["y"] >= below for cell in cells)
+    shown.close()
+
+
+def test_the_scoreboard_is_printed_and_what_tells_its_words_again_is_not(browser):
+    shown = browser.new_page()
+    shown.goto((BOOK / "notebooks" / "verdicts.html").as_uri())
+    shown.emulate_media(media="print")
+    assert shown.locator("details.scoreboard").first.is_visible()
+    again = shown.locator(".off-paper, details:has([id^='T_prose-ledger'])").all()
+    assert again and not any(each.is_visible() for each in again)
+    shown.close()
 
 
 @pytest.mark.parametrize(

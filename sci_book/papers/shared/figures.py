@@ -42,8 +42,15 @@ SUBSET_COLOURS = {
     "outside BS": "#e5e7eb",
 }
 METHOD_COLOURS = {name: row.colour for name, row in methods.METHODS.items()}
+# Zero is the page's own ground, light or dark.
 LOSS_TO_GAIN = LinearSegmentedColormap.from_list(
-    "loss to gain", [METHOD_COLOURS["VCD"], "#ffffff", METHOD_COLOURS["SCI5"]]
+    "loss to gain",
+    [
+        (0.0, METHOD_COLOURS["VCD"]),
+        (0.5, f"{METHOD_COLOURS['VCD']}00"),
+        (0.5, f"{METHOD_COLOURS['SCI5']}00"),
+        (1.0, METHOD_COLOURS["SCI5"]),
+    ],
 )
 
 
