@@ -330,7 +330,7 @@ def subjects(models: Names, folder: str | Path) -> list[Subject]:
     for name in names:
         path = places.path_of(name, folder)
         records = read_records(path)
-        label, brief, head = _names(name, records)
+        label, brief, head = titles(name, records.stamp["model"])
         if any(brief == subject.brief for subject in chapter_subjects):
             brief = name
         if any(head == subject.shown for subject in chapter_subjects):
@@ -568,10 +568,15 @@ def finding(what: str, line: Mapping | pd.Series) -> str:
     )
 
 
-def _names(name: str, records: Records) -> tuple[str | None, str, str]:
-    """The model's name in the paper, that in rows beside the paper's, the head of our columns."""
+def titles(name: str, model: str) -> tuple[str | None, str, str]:
+    """The model's name in the paper, that in rows beside the paper's, the head of our columns.
+
+    Args:
+        name: of its records, which stands for all of them where this book does not know it.
+        model: its name, path or hub id.
+    """
     try:
-        entry = model_entry(records.stamp["model"])
+        entry = model_entry(model)
     except ValueError:  # a model this book does not know: there is nothing to set beside it
         return None, name, name
     title = entry["title"]

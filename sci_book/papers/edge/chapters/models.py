@@ -7,7 +7,6 @@ is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sci_book.data.catalogue import model_entry
 from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
@@ -234,14 +232,9 @@ def read(models: Names, records: str | Path) -> Recorded:
 
 
 def _model(path: Path, family: str, suffix: str) -> Subject:
-    label, title = None, family
-    with suppress(ValueError):  # a model this book does not know
-        entry = model_entry(family)
-        label = entry["label"]
-        title = f"pocket {entry['title']}" if entry["pocket"] else f"{entry['title']}, run here"
+    label, _, title = chapters.titles(family, family)
     title = ", ".join([title, *filter(None, suffix.split("-"))])
-    records = read_records(path)
-    return Subject(path.stem, label, title, title, path, records, companion=FOLDER)
+    return Subject(path.stem, label, title, title, path, read_records(path), companion=FOLDER)
 
 
 def about(recorded: Recorded) -> str:
