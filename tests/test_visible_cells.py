@@ -9,6 +9,7 @@ import pytest
 from sci_book.papers.shared.answer import WAITING
 from sci_book.pipeline.notebooks import VOLATILE_TAG
 from sci_book.resources import NOTEBOOKS
+from tests.papers.shared.committed import run
 
 # Pages whose tables are lists and quotations, not measures: of files, of papers, of other pages.
 LISTS = {"audit_companions", "matrix", "results"}
@@ -96,23 +97,9 @@ def test_the_first_table_needs_nothing_that_is_hidden(page):
         assert names <= known, f"{page}: {names - known} is made by hidden code"
 
 
-def run(source, names):
-    """Run a cell as a notebook does; the tables that it shows."""
-    shown = []
-    names["display"] = shown.append
-    body = ast.parse(source.replace("Markdown, display", "Markdown")).body
-    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    exec(compile(ast.Module(body, []), "cell", "exec"), names)
-    if last is not None:
-        shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
-    html = [each._repr_html_() for each in shown if hasattr(each, "_repr_html_")]
-    return [text for text in html if text and "<table" in text]
-
-
 @pytest.mark.parametrize("page", ["table02_drbench", "edge_sci"])
 def test_the_cells_in_sight_alone_make_the_first_table(page, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     cells, _ = cells_in_sight(page)
-    names = {"__name__": "__main__"}
-    made = [run(cell.source, names) for cell in cells][-1]
-    assert made == tables(cells[-1])
+    shown = [each._repr_html_() for each in run(cells)[1] if hasattr(each, "_repr_html_")]
+    assert [html for html in shown if html and "<table" in html] == tables(cells[-1])

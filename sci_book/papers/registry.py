@@ -3,7 +3,6 @@
 A further paper is its line here, and the steps of CONTRIBUTING (*A further paper*).
 """
 
-from importlib import import_module
 from pathlib import Path
 
 from sci_book.audit import engine
@@ -14,7 +13,7 @@ from sci_book.papers.metara import paper as metara
 from sci_book.papers.oric import paper as oric
 from sci_book.papers.sci import paper as sci
 from sci_book.papers.shared import parameters
-from sci_book.papers.shared.paper import OWN, Paper
+from sci_book.papers.shared.paper import OWN, Paper, imported
 from sci_book.papers.shared.parameters import Names
 from sci_book.resources import MANIFESTS
 
@@ -42,6 +41,5 @@ def papers_titled(titles: Names) -> list[str]:
 
 def audited(paper: str, *, folder: Path = MANIFESTS) -> Audit:
     """The audit of a paper's printed numbers: see `engine.audit`."""
-    module, _, name = PAPERS[paper].checks.rpartition(".")
-    own = getattr(import_module(module), name) if module else {}
-    return engine.audit(paper, own, folder=folder)
+    checks = PAPERS[paper].checks
+    return engine.audit(paper, imported(checks) if checks else {}, folder=folder)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import cache
 
 import pandas as pd
 import pytest
@@ -11,46 +10,17 @@ from sci_book import cli
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.pages import named, page_of
-from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
-from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.statistics import NO_DATA
-from tests.papers.shared.committed import outputs, shown
+from tests.papers.shared.committed import shown
 from tests.soak import TIMES
 
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
-RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # of one model
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
 OWN = {claim.page for claim in load_claims(own=True) if claim.paper == "sci"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tested_once():
-    """A finding is the same for the command and for every page that asks for the same models."""
-    draw_companions(say=print)  # some claims read them
-    test, made = ledger._finding, {}
-    read = cache(chapters.subjects)
-
-    def finding(claim, model, evidence):
-        beside = tuple(each.name for each in getattr(evidence, "others", ()))
-        key = claim.paper, claim.id, model, beside
-        if key not in made:
-            made[key] = test(claim, model, evidence)
-        return made[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "_finding", finding)
-        patch.setattr(chapters, "subjects", lambda models, records: read(tuple(models), records))
-        yield
-
-
-def shown_on(page):
-    """The models whose findings the committed page shows."""
-    models = RUN.get(page, POCKET)
-    read = chapters.subjects if page in OWN else findings.named
-    return read(models, FROZEN_RECORDS)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -61,22 +31,6 @@ def test_a_page_prints_the_findings_of_its_own_name(page):
     assert "ledger.conclusion" in source
     head = f"**Verdict, {named(page)}: " if named(page) else "**Verdict: "
     assert any(head in text for text in shown(page_of(page), "text/markdown"))
-
-
-@pytest.mark.parametrize("page", sorted(set(map(page_of, PAGES))))
-def test_a_page_answers_first(page):
-    """The verdict comes first, then a picture, and tables behind it."""
-    kinds = []
-    for data in outputs(page):
-        said, html = data.get("text/markdown", ""), data.get("text/html", "")
-        for kind, there in (
-            ("verdict", said.startswith("**Verdict")),
-            ("picture", '<figure class="shown"' in html),
-            ("table", "<table" in html),
-        ):
-            kinds += [kind] if there else []
-    first = kinds.index("picture")
-    assert kinds[0] == "verdict" and "table" not in kinds[:first]
 
 
 @pytest.fixture
@@ -117,17 +71,6 @@ def test_a_negative_margin_has_a_minus_sign():
 COMPANIONS = [page for page in PAGES if page not in OWN]
 
 
-@pytest.mark.parametrize("page", PAGES if TIMES > 1 else COMPANIONS[::3])
-def test_a_page_concludes_what_the_ledger_says(page):
-    """Some pages whose claims take a moment; nbval makes every page anew, `make soak` all here."""
-    made = findings.of_page(page, shown_on(page), RESULTS)
-    said = findings.conclusion(made)
-    assert any(said in text for text in shown(page_of(page), "text/markdown"))
-    places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
-    for place in places:
-        assert findings.verdict_of(made, place) in VERDICTS
-
-
 @pytest.mark.parametrize("page", COMPANIONS)
 def test_a_model_without_records_is_comparable_on_no_page(page, tmp_path):
     made = findings.of_page(page, findings.named(["nobody"], tmp_path))
@@ -143,14 +86,16 @@ def test_a_page_that_no_claim_names_is_refused():
 
 def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     """A claim in four, and all of them in `make soak`."""
+    draw_companions(say=print)  # some claims read them
     if TIMES == 1:
         monkeypatch.setattr(claims, "load_claims", lambda: load_claims()[::4])
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]
     page = "\n".join(shown("verdicts", "text/plain"))
+    titles = {each.name: each.shown for each in chapters.subjects(POCKET, FROZEN_RECORDS)}
     for row in rows:
-        title = chapters.subjects([row["model"]], FROZEN_RECORDS)[0].shown
+        title = titles[row["model"]]
         caption = f"each sentence of {PAPERS[row['paper']].title} that is tested here, {title} "
         line = next(
             line for line in page.split(caption)[1].splitlines() if f"({row['id']}) " in line

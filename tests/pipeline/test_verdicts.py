@@ -11,8 +11,9 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.pages import page_of
 from sci_book.papers.shared.tables import MISSING
 from sci_book.pipeline import verdicts
-from sci_book.pipeline.claims import Claim
+from sci_book.pipeline.claims import Claim, load_claims
 from sci_book.pipeline.ledger import Finding
+from sci_book.pipeline.matrix import load_probes
 from sci_book.resources import ROOT
 from sci_book.results.statistics import Interval
 
@@ -170,6 +171,15 @@ def test_a_place_without_page_or_reason_makes_the_index_incomplete(paper, monkey
         with monkeypatch.context() as patch:
             patch.setattr(verdicts, "load_without", lambda left=left: left)
             assert verdicts.completeness(paper, frame) == "fails", gone["place"]
+
+
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_every_measure_is_claimed_or_probed_and_the_index_has_the_pages_of_all_claims(paper):
+    claims = [claim for claim in load_claims(own=True) if claim.paper == paper]
+    used = {each.measure for each in (*claims, *load_probes()) if each.paper == paper}
+    assert used == set(PAPERS[paper].measures)
+    entries = [*verdicts.load_index(paper), *verdicts.load_index(verdicts.OURS)]
+    assert {claim.page for claim in claims} <= {entry["page"] for entry in entries}
 
 
 def test_what_has_no_page_is_named_with_its_reason():

@@ -261,3 +261,4 @@ MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
         answer_gap, letter_share, group_gap, group_distance, shrinkage, drop_change,
     )
 }  # fmt: skip
+TESTED = MEASURES, evidence

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.cvqa import synthetic
-from sci_book.papers.shared.paper import Paper, Tested, asked_of, whole
+from sci_book.papers.shared.paper import Paper, asked_of, whole
 from sci_book.pocket import what_if
 from sci_book.pocket.lock import one_at_a_time
 
@@ -30,18 +30,12 @@ def draw(say: Callable[[str], None] = print) -> None:
     load_dataset(SET)
 
 
-def _tested() -> Tested:
-    from sci_book.papers.cvqa.measures import MEASURES, evidence
-
-    return MEASURES, evidence
-
-
 PAPER = Paper(
     name="cvqa",
     title="C-VQA",
     tables=frozenset(range(1, 8)),
     figures=frozenset(range(1, 10)),
-    tested=_tested,
+    tested="sci_book.papers.cvqa.measures.TESTED",
     data=SET,
     folder=DATA,
     draw=draw,

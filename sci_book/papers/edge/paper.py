@@ -9,7 +9,7 @@ from pathlib import Path
 from sci_book.data.datasets import Dataset
 from sci_book.data.rows import Row, short_hash
 from sci_book.papers.edge import conditions, run
-from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading, Tested
+from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading
 from sci_book.pocket import edge as pocket_edge
 from sci_book.results.records import Records
 from sci_book.run.runner import Plan, make_plan
@@ -73,18 +73,12 @@ def _parts_of(frozen: Records) -> Iterator[tuple[Records, Dataset]]:
         yield run.part_of(frozen, part, dataset), dataset
 
 
-def _tested() -> Tested:
-    from sci_book.papers.edge.chapters.measures import MEASURES, evidence
-
-    return MEASURES, evidence
-
-
 PAPER = Paper(
     name="edge",
     title="The Edge Reliability Gap",
     tables=frozenset(range(1, 16)),
     figures=frozenset(range(1, 6)),
-    tested=_tested,
+    tested="sci_book.papers.edge.chapters.measures.TESTED",
     asked=_asked,
     parts_of=_parts_of,
     precisions=("int8", "nf4"),

@@ -11,7 +11,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.metara.originals import read_originals
-from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading, Tested, asked_of, whole
+from sci_book.papers.shared.paper import USUAL, Paper, PaperSet, Reading, asked_of, whole
 from sci_book.pocket import metara as pocket_metara
 from sci_book.pocket.lock import one_at_a_time
 from sci_book.results.records import Records
@@ -65,18 +65,12 @@ class _AnswersAlone(PaperSet):
         return super().read(model, out, reading).answers_alone()
 
 
-def _tested() -> Tested:
-    from sci_book.papers.metara.chapters.measures import MEASURES, evidence
-
-    return MEASURES, evidence
-
-
 PAPER = Paper(
     name="metara",
     title="MetaRA",
     tables=frozenset(range(1, 7)),
     figures=frozenset(range(1, 10)),
-    tested=_tested,
+    tested="sci_book.papers.metara.chapters.measures.TESTED",
     data=SET,
     folder=DATA,
     draw=draw,

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from sci_book.papers.oric.pocket_questions import DATA, QUESTIONS, SET, draw
-from sci_book.papers.shared.paper import Paper, Tested, asked_of, whole
-
-
-def _tested() -> Tested:
-    from sci_book.papers.oric.chapters.measures import MEASURES, evidence
-
-    return MEASURES, evidence
-
+from sci_book.papers.shared.paper import Paper, asked_of, whole
 
 PAPER = Paper(
     name="oric",
     title="ORIC",
     tables=frozenset(range(1, 11)),
     figures=frozenset(range(1, 15)),
-    tested=_tested,
+    tested="sci_book.papers.oric.chapters.measures.TESTED",
     units="shares of 1, and cosines",
     counts="where two sets are compared, n counts the first",
     data=SET,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sci_book import resources
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.shared.paper import OWN, Paper, Tested, asked_of, whole
+from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole
 from sci_book.pocket.lock import one_at_a_time
 
 DATA = resources.DATA / "pocket"
@@ -28,18 +28,12 @@ def draw_missing(say: Callable[[str], None] = print) -> None:
         descriptions.write(DATA)
 
 
-def _tested() -> Tested:
-    from sci_book.papers.sci.chapters.measures import MEASURES, evidence
-
-    return MEASURES, evidence
-
-
 PAPER = Paper(
     name=OWN,
     title="Self-Critical Inference",
     tables=frozenset(range(1, 11)),
     figures=frozenset(range(1, 6)),
-    tested=_tested,
+    tested="sci_book.papers.sci.chapters.measures.TESTED",
     units="shares of 1, and multiples of the base’s time",
     data=SET,
     folder=DATA,

@@ -5,7 +5,7 @@ A chapter names its models; `subjects` reads their records and says what the pap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -362,7 +362,7 @@ def subjects(models: Names, folder: str | Path) -> list[Subject]:
     for name in names:
         path = places.path_of(name, folder)
         records = read_records(path)
-        label, brief, head = _names(name, records)
+        label, brief, head = titles(name, records.stamp["model"])
         if any(brief == subject.brief for subject in chapter_subjects):
             brief = name
         if any(head == subject.shown for subject in chapter_subjects):
@@ -377,10 +377,19 @@ def subjects(models: Names, folder: str | Path) -> list[Subject]:
     return chapter_subjects
 
 
-def companions(models: Names, folder: str | Path, paper: str, title: str) -> Found:
+def companions(
+    models: Names,
+    folder: str | Path,
+    paper: str,
+    title: str,
+    lacking: Callable[[Subject], str] = lambda subject: "",
+) -> Found:
     """The models of a companion's chapter that have records of it; the others are named.
 
-    The companion's records lie in the folder `paper` below `folder`, the book's.
+    Args:
+        models: names, paths or hub ids.
+        folder: of the book's records; the companion's lie in the folder `paper` below it.
+        lacking: a sentence on what a model's records lack, which leaves it out; "" for nothing.
     """
     present, absent = [], []
     for name in dict.fromkeys(model_names(models)):
@@ -399,7 +408,11 @@ def companions(models: Names, folder: str | Path, paper: str, title: str) -> Fou
             continue
         if subject.shown in [other.shown for other in present]:
             subject = replace(subject, shown=f"{subject.shown} ({name})")
-        present.append(replace(subject, companion=paper))
+        subject = replace(subject, companion=paper)
+        if said := lacking(subject):
+            absent.append(said)
+        else:
+            present.append(subject)
     return Found(present, absent, title)
 
 
@@ -439,16 +452,32 @@ def rows_table(models: Sequence[Subject], quantifier: Quantifier, split_by: Spli
     return plain(frame, name="rows", caption=f"Rows read, split by {split_by}").fold()
 
 
-def stamp_of(models: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
-    """The provenance of a chapter that reads these models' records, and these files beside them."""
-    first = models[0].records
+def stamp_of(
+    models: Sequence[Subject],
+    beside: Iterable[Path] = (),
+    sizes: Mapping[str, int | None] | None = None,
+) -> Table:
+    """The provenance of a chapter that reads these models' records, and these files beside them.
+
+    Rows that differ by model are named with it. `sizes` is that of `rows_read`.
+    """
+    stamps = {model.name: model.records.stamp for model in models}
+    data: dict[str, str] = {}
+    for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
+        sums = {
+            model: stamp["datasets"][name][:16]
+            for model, stamp in stamps.items()
+            if name in stamp["datasets"]
+        }
+        alike = len({*sums.values()}) == 1
+        data |= {name if alike else f"{name}, {model}": text for model, text in sums.items()}
     records = {model.name: checksum([model.path]) for model in models}
     records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
     return provenance(
-        models={model.name: model.records.stamp["revision"][:16] for model in models},
-        data={name: text[:16] for name, text in first.stamp["datasets"].items()},
+        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
+        data=data,
         records=records,
-        rows=rows_read(first),
+        rows=rows_read(models[0].records, sizes) if models else "",
     )
 
 
@@ -582,10 +611,15 @@ def finding(what: str, line: Mapping | pd.Series) -> str:
     )
 
 
-def _names(name: str, records: Records) -> tuple[str | None, str, str]:
-    """The model's name in the paper, that in rows beside the paper's, the head of our columns."""
+def titles(name: str, model: str) -> tuple[str | None, str, str]:
+    """The model's name in the paper, that in rows beside the paper's, the head of our columns.
+
+    Args:
+        name: of its records, which stands for all of them where this book does not know it.
+        model: its name, path or hub id.
+    """
     try:
-        entry = model_entry(records.stamp["model"])
+        entry = model_entry(model)
     except ValueError:  # a model this book does not know: there is nothing to set beside it
         return None, name, name
     title = entry["title"]

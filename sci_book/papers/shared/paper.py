@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ OWN = "sci"
 
 Measure = Callable[..., Sequence[Any]]
 FindEvidence = Callable[[Sequence[Named], str | Path | None], Sequence[Any]]
-Tested = tuple[Mapping[str, Measure], FindEvidence]
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class Paper:
     title      as the book's pages name it
     tables     numbers of its tables of results, and `figures` of its figures: the index is whole
                if it names them all
-    tested     its `measures` and `evidence`, imported when they are asked for: who draws a paper's
-               data needs no chapter, with its figures and the paper's numbers. An evidence has a
-               `subject`; a measure returns parts of a claim (`evidence.Part`, `Sample`)
+    tested     the dotted name of its `measures` and `evidence`, imported when they are asked for:
+               who draws a paper's data needs no chapter, with its figures and the paper's numbers.
+               An evidence has a `subject`; a measure returns parts of a claim (`Part`, `Sample`)
     units      of the numbers in its ledger
     counts     what n counts where two sets are compared, if it is not the rows of both
     data       its pocket data set, or None where its rows are made when they are asked
@@ -128,7 +128,7 @@ class Paper:
     title: str
     tables: frozenset[int]
     figures: frozenset[int]
-    tested: Callable[[], Tested]
+    tested: str
     asked: Callable[[str | None, int | None], PaperSet]
     parts_of: Callable[[Records], Iterable[tuple[Records, Dataset]]]
     units: str = "shares of 1"
@@ -143,12 +143,12 @@ class Paper:
     @property
     def measures(self) -> Mapping[str, Measure]:
         """By name, what the claims are about: of evidence and a claim's arguments, the parts."""
-        return self.tested()[0]
+        return imported(self.tested)[0]
 
     @property
     def evidence(self) -> FindEvidence:
         """Of the models and the folder of committed results: what there is on each, or None."""
-        return self.tested()[1]
+        return imported(self.tested)[1]
 
     @property
     def claims(self) -> str:
@@ -157,6 +157,12 @@ class Paper:
     @property
     def index(self) -> str:
         return f"index_{self.name}.yaml"
+
+
+def imported(dotted: str) -> Any:
+    """What a dotted name stands for, its module imported."""
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def asked_of(paper: str, kind: type[PaperSet] = PaperSet) -> Callable[[str, int | None], PaperSet]:

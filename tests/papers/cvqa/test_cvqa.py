@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.data.datasets import read_manifest
@@ -14,16 +13,11 @@ from sci_book.papers.cvqa.measures import Asked, Evidence
 from sci_book.papers.cvqa.neuro_symbolic import RuleProgrammer, answer_by_program, load_scenes
 from sci_book.papers.cvqa.paper import PUZZLES, STEPS, TWIN
 from sci_book.papers.cvqa.questions import SIDES, load
-from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters, frame
-from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import findings
 from sci_book.pipeline.claims import load_claims
-from sci_book.pipeline.matrix import load_probes
-from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.pocket import what_if
 from sci_book.resources import FROZEN_RECORDS, ROOT
-from sci_book.results.records import write_records
 from sci_book.results.statistics import NO_DATA, Interval, verdict
 from tests.papers.cvqa.cvqa_records import (
     MODELS,
@@ -34,7 +28,6 @@ from tests.papers.cvqa.cvqa_records import (
     line,
     numbers,
     puzzles,
-    records_of,
     subject_of,
 )
 
@@ -134,14 +127,6 @@ def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
 
 
 # --- measures -----------------------------------------------------------------------------------
-
-
-def test_a_further_training_drops_in(tmp_path):
-    again = records_of(numbers(40, right=(1.0, 0.25)), "mine")
-    write_records(tmp_path / "seed1" / "cvqa" / "mine.parquet", again)
-    model = subject_of(tmp_path, numbers(40, right=(1.0, 0.5)))
-    *_, drop = frame.measured(pairs.fall(model, pairs.understood)).to_dict("records")
-    assert (drop["estimate"], drop["others"]) == (50, (75,))
 
 
 @pytest.mark.parametrize(
@@ -325,36 +310,12 @@ def test_questions_that_were_not_there_are_found_once_they_are(tmp_path, monkeyp
 # --- claims, index, and bad input ---------------------------------------------------------------
 
 
-def test_twelve_claims_and_every_place():
-    # Two can come out only one way or stay undecided, one is of other models; they say so.
-    assert sum("cannot" not in claim.means for claim in CLAIMS) >= 12
-    places = pd.DataFrame(load_index("cvqa"))
-    assert completeness("cvqa", places) == "holds"
-    pages = {page_of(name) for name in (*places["page"], *(claim.page for claim in CLAIMS))}
-    assert pages - {"audit_companions"} == {"cvqa_sci", "cvqa_models", "cvqa_questions"}
-    of_book = [claim for claim in load_claims(own=True) if claim.paper == "cvqa"]
-    used = {each.measure for each in (*of_book, *load_probes()) if each.paper == "cvqa"}
-    assert used == set(PAPERS["cvqa"].measures)
-
-
 def test_claims_are_tested_on_the_companions_records(tmp_path):
     books = chapters.subjects(MODELS, FROZEN_RECORDS)
     found = measures.evidence(books, None)
     assert [each.subject.path for each in found] == [model.path for model in frozen()]
     nowhere = [replace(model, path=tmp_path / model.path.name) for model in books]
     assert measures.evidence(nowhere, None) == [None, None]
-
-
-def test_models_without_records_are_named_and_left_out(tmp_path):
-    subject_of(tmp_path, numbers(4))
-    write_records(tmp_path / "cvqa" / "stolen.parquet", records_of(numbers(4), "other"))
-    (tmp_path / "cvqa" / "broken.parquet").write_bytes(b"PAR1 no")
-    found = pairs.subjects(["mine", "absent", "stolen", "broken", "mine"], tmp_path)
-    assert [model.name for model in found.subjects] == ["mine"] and len(found.absent) == 3
-    text = chapters.absences(found)
-    assert "absent has no records of C-VQA" in text
-    assert "holds the records of other, not of stolen" in text
-    assert "broken" in text and "is no file of records" in text and str(tmp_path) not in text
 
 
 @pytest.mark.parametrize(

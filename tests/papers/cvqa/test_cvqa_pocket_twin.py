@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from sci_book.papers.cvqa.questions import COLUMNS, load
-from sci_book.pocket.questions import FAMILIES
-from sci_book.pocket.what_if import GROUPS, SCENES, SIZES, TYPES, detections, item, write
+from sci_book.pocket.what_if import GROUPS, SCENES, TYPES, detections, item, write
 from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene, Thing
 
 SINGULAR = {f"{k}s": k for k in KINDS} | {k: k for k in KINDS} | {"buses": "bus"}
@@ -96,11 +95,6 @@ def test_an_item_depends_on_seed_type_and_number_alone():
     assert item(0, "direct", 5)[0] != item(0, "indirect", 5)[0]
 
 
-def test_the_twin_has_the_public_sets_sizes_and_form():
-    assert sum(SIZES.values()) == 3144
-    assert SIZES == {"direct": 1150, "indirect": 864, "boolean": 1130}
-
-
 def test_the_written_twin_is_read_by_the_real_loader(tmp_path):
     sizes = {"direct": 12, "indirect": 12, "boolean": 12}
     path = write(tmp_path, sizes=sizes, say=lambda _: None)
@@ -154,7 +148,3 @@ def test_detections():
              "on": None, "text": "K"},
         ],
     }  # fmt: skip
-
-
-def test_the_families_the_models_learnt_are_untouched():
-    assert len(FAMILIES) == 12 and "indirect" not in FAMILIES

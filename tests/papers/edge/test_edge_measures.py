@@ -4,11 +4,10 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import measures
-from sci_book.pipeline import findings, verdicts
+from sci_book.pipeline import findings
 from sci_book.results.statistics import Sample
 from tests.papers.edge.edge_answers import (
     CAPTION,
-    CLAIMS,
     WRONG,
     answers,
     failed,
@@ -102,14 +101,3 @@ def test_evidence_is_of_the_models_own_folder(folder):
     assert told.interval.estimate == 1  # the one wrong answer is the least confident
     assert measures.discrimination(known, "captions") == []  # none is wrong
     assert measures.empty_failures(known)[0].interval.estimate == 0
-
-
-def test_the_papers_claims_and_places_are_whole():
-    claims = [claim for claim in CLAIMS if not claim.own]
-    assert all(claim.quote and claim.means for claim in claims)
-    places = pd.DataFrame(verdicts.load_index("edge"))
-    assert verdicts.completeness("edge", places) == "holds"
-    assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"
-    assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
-    pages = {each["page"] for each in verdicts.load_index("edge")}
-    assert {claim.page for claim in claims} <= pages

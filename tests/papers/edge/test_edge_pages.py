@@ -218,7 +218,6 @@ def both(rows):
 
 PICTURES = [row for row in whole() if not {"negated", "corrupted"} & {*row["dataset"].split()}]
 CASES = {
-    "no records at all": {},
     "pictures alone": both(PICTURES),
     "no captions": both([row for row in whole() if "captions" not in row["dataset"]]),
     "everything right": both(whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))),
@@ -238,7 +237,6 @@ def test_a_page_without_what_it_needs_says_so(tmp_path, case):
             assert "nan" not in repr(each), each
     made = ledger_of(tmp_path, "one", "two")
     assert {finding.verdict for finding in made} <= set(VERDICTS)
-    assert CASES[case] or {finding.verdict for finding in made} == {"not comparable"}
     assert "nan" not in findings.conclusion(made)
 
 

@@ -14,11 +14,11 @@ from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.oric.scores import METRICS, counts, metrics
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.ledger import _finding
-from sci_book.pipeline.notebooks import read_source
 from sci_book.pocket import oric
 from sci_book.pocket.world import Scene, Thing
-from sci_book.resources import NOTEBOOKS, ROOT
+from sci_book.resources import ROOT
 from sci_book.results.records import RecordsError
+from tests.papers.shared.committed import code, run
 
 MODEL = "made-up"
 
@@ -103,10 +103,7 @@ def test_claims_can_hold_and_fail(result, content, tmp_path):
 
 def test_the_onlooker_sees_what_stands_out_against_its_place():
     """The page's own rule of labels."""
-    page = {}
-    cells = [cell.source for cell in read_source(NOTEBOOKS / "oric_rft.py").cells]
-    for words in ("import draw, masks", "def sees("):
-        exec(next(source for source in cells if words in source), page)
+    page, _ = run(code("oric_rft", "import draw, masks", "def sees("))
 
     def seen(*things, kind="boat"):
         return page["sees"](Scene("kitchen", things, "clear", 0), kind)

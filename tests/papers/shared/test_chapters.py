@@ -163,6 +163,20 @@ def test_the_folder_of_a_seed_is_laid_out_as_the_one_around_it(tmp_path):
     ]  # fmt: skip
 
 
+def test_models_without_records_of_a_companion_are_named_and_left_out(tmp_path):
+    for file, model in (("mine", "mine"), ("stolen", "other")):
+        write_records(tmp_path / "cvqa" / f"{file}.parquet", records_of(model, rows=12))
+    (tmp_path / "cvqa" / "broken.parquet").write_bytes(b"PAR1 no")
+    models = ["mine", "absent", "stolen", "broken", "mine"]
+    found = chapters.companions(models, tmp_path, "cvqa", "C-VQA")
+    assert [model.name for model in found.subjects] == ["mine"] and len(found.absent) == 3
+    text = chapters.absences(found)
+    assert "absent has no records of C-VQA (cvqa/absent.parquet)" in text
+    assert "cvqa/stolen.parquet holds the records of other, not of stolen" in text
+    assert "broken" in text and "is no file of records" in text and str(tmp_path) not in text
+    assert chapters.absences(chapters.companions(["mine"], tmp_path, "cvqa", "C-VQA")) == ""
+
+
 def test_two_models_of_one_family_keep_apart(folder):
     twins = chapters.subjects([QWEN, "seed1"], folder)
     assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]

@@ -328,3 +328,4 @@ MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
         change_by_sci,
     )
 }  # fmt: skip
+TESTED = MEASURES, evidence

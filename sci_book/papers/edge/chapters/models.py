@@ -7,7 +7,6 @@ is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,17 +15,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sci_book.data.catalogue import model_entry
 from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
-from sci_book.papers.shared import frame
-from sci_book.papers.shared.chapters import Subject, located, model_names, rows_read
+from sci_book.papers.shared import chapters, frame
+from sci_book.papers.shared.chapters import Subject, located, model_names
 from sci_book.papers.shared.figures import model_colours
 from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.parameters import Names
-from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table
 from sci_book.results.records import read_records
 from sci_book.results.stamps import NotRecorded
@@ -235,14 +232,9 @@ def read(models: Names, records: str | Path) -> Recorded:
 
 
 def _model(path: Path, family: str, suffix: str) -> Subject:
-    label, title = None, family
-    with suppress(ValueError):  # a model this book does not know
-        entry = model_entry(family)
-        label = entry["label"]
-        title = f"pocket {entry['title']}" if entry["pocket"] else f"{entry['title']}, run here"
+    label, _, title = chapters.titles(family, family)
     title = ", ".join([title, *filter(None, suffix.split("-"))])
-    records = read_records(path)
-    return Subject(path.stem, label, title, title, path, records, companion=FOLDER)
+    return Subject(path.stem, label, title, title, path, read_records(path), companion=FOLDER)
 
 
 def about(recorded: Recorded) -> str:
@@ -284,20 +276,5 @@ def rows_table(recorded: Recorded) -> Table:
 
 
 def stamp_of(recorded: Recorded) -> Table:
-    """What settles a page's numbers; rows that differ by model are named with it."""
-    stamps = {model.name: model.records.stamp for model in recorded.models}
-    data: dict[str, str] = {}
-    for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
-        sums = {
-            m: stamp["datasets"][name] for m, stamp in stamps.items() if name in stamp["datasets"]
-        }
-        if len(set(sums.values())) == 1:
-            data[name] = next(iter(sums.values()))
-        else:
-            data |= {f"{name}, {model}": text for model, text in sums.items()}
-    return provenance(
-        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
-        data=data,
-        records={model.name: checksum([model.path]) for model in recorded.models},
-        rows=rows_read(recorded.models[0].records, SIZES) if recorded.models else "",
-    )
+    """What settles a page's numbers."""
+    return chapters.stamp_of(recorded.models, sizes=SIZES)

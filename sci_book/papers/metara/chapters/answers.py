@@ -48,22 +48,14 @@ Terms = Sequence[tuple[float, pd.DataFrame]]
 
 
 def subjects(models: Names, folder: str | Path) -> Found:
-    """The models of a chapter that were asked about originals of both tasks.
+    """The models of a chapter that were asked about originals of both tasks: see `companions`."""
+    return chapters.companions(models, folder, "metara", "MetaRA", _lacking)
 
-    Args:
-        models: names, paths or hub ids.
-        folder: of the book's records; MetaRA's lie in `metara` below it.
-    """
-    found = chapters.companions(models, folder, "metara", "MetaRA")
-    complete, absent = [], [*found.absent]
-    for model in found.subjects:
-        if all(failures(model, task).left["originals"] for task in TASKS.values()):
-            complete.append(model)
-        else:
-            absent.append(
-                f"{model.shown} has records of MetaRA, but of originals of one task or none."
-            )
-    return found._replace(subjects=complete, absent=absent)
+
+def _lacking(model: Subject) -> str:
+    if all(failures(model, task).left["originals"] for task in TASKS.values()):
+        return ""
+    return f"{model.shown} has records of MetaRA, but of originals of one task or none."
 
 
 @lru_cache(maxsize=256)

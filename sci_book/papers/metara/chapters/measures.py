@@ -220,3 +220,4 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
         tau, change,
     )
 }  # fmt: skip
+TESTED = MEASURES, evidence

@@ -67,22 +67,14 @@ class Term(NamedTuple):
 
 
 def subjects(models: Names, folder: str | Path) -> Found:
-    """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions.
+    """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions."""
+    return chapters.companions(models, folder, FOLDER, "ORIC", _lacking)
 
-    Args:
-        folder: of the book's records; ORIC's lie in `oric` below it.
-    """
-    companions = chapters.companions(models, folder, FOLDER, "ORIC")
-    needed = (*SETS.values(), *SAMPLINGS.values())
-    complete = [
-        subject for subject in companions.subjects
-        if all(len(asked(subject, halves)) for halves in needed)
-    ]  # fmt: skip
-    lacking = [
-        f"{subject.name}: some set of ORIC’s has no question of either label in its records."
-        for subject in companions.subjects if subject not in complete
-    ]  # fmt: skip
-    return companions._replace(subjects=complete, absent=[*companions.absent, *lacking])
+
+def _lacking(model: Subject) -> str:
+    if all(len(asked(model, halves)) for halves in (*SETS.values(), *SAMPLINGS.values())):
+        return ""
+    return f"{model.name}: some set of ORIC’s has no question of either label in its records."
 
 
 @lru_cache(maxsize=64)

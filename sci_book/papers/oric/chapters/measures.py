@@ -393,3 +393,4 @@ MEASURES: dict[str, Measure] = {
         at_equal_sizes, main_source, guided_loss, sharper, fit, nearer, large_share, gain,
     )
 }  # fmt: skip
+TESTED = MEASURES, evidence

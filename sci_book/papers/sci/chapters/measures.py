@@ -291,3 +291,4 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
         *time_measures.MEASURES,
     )
 }  # fmt: skip
+TESTED = MEASURES, evidence
