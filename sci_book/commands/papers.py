@@ -101,7 +101,7 @@ def claims(
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
     second: Annotated[
-        bool, Option(help="The second claims alone, over trainings; not registered.")
+        bool, Option(help="The second claims alone, over trainings.")
     ] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
@@ -115,7 +115,7 @@ def claims(
     subjects = chapters.subjects(_models(models, records), records)
     if second:
         judgements = over_trainings.judge(over_trainings.load_claims(), subjects)
-        print(_listing(judgements))
+        print(f"{over_trainings.standing()}\n{_listing(judgements)}")
         return
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
@@ -139,7 +139,7 @@ def _listing(judgements: Iterable[Any]) -> str:
     """Of each claim and model the word, from how many trainings, and what decides in each."""
     from sci_book.pipeline.claims import claimed
 
-    lines = ["For working out, not registered: the second claims on the trainings at hand."]
+    lines = []
     for each in judgements:
         lines.append(f"{each.claim.id} ({each.claim.place}), {claimed(each.claim)}")
         lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
