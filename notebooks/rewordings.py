@@ -101,10 +101,14 @@ steps = apart[apart["part"] == STEP].reset_index(drop=True)
 near = ~((steps["low"] > 0) | (steps["high"] < 0))
 shares.loc[near, ["estimate", "low", "high", "n"]] = np.nan, np.nan, np.nan, 0
 order = [model.shown for model in subjects]
+both = pd.concat([apart, shares]).sort_values(
+    "model", key=lambda names: names.map(order.index), kind="stable"
+)
+of_rows = apart.groupby(["model", "subset"])["n"].max()
+both["rows"] = [f"{subset}, n = {of_rows[shown, subset]:,}"
+                for shown, subset in zip(both["model"], both["subset"], strict=True)]  # fmt: skip
 frame.table(
-    pd.concat([apart, shares]).sort_values("model", key=lambda of: of.map(order.index),
-                                           kind="stable"),
-    ("model", "part"), ("subset",), name="apart", show=("here", "n"),
+    both, ("model", "rows"), ("part",), name="apart", show=("here",),
     caption=f"{WHOLE.name}, points (the share in %), {tables.INTERVAL}s",
 )  # fmt: skip
 

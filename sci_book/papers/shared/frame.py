@@ -63,7 +63,6 @@ OTHER = "#9ca3af"  # of a training beside the shipped one
 class Trained(Protocol):
     """A model with its answers, of every training of its recipe, itself the first: `Subject`."""
 
-    name: str
     shown: str
 
     @property
@@ -71,6 +70,14 @@ class Trained(Protocol):
 
     @property
     def groups(self) -> np.ndarray: ...
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A model with the name that gives it its colour, and what tables call it."""
+
+    name: str
+    shown: str
 
 
 def line(
@@ -301,7 +308,7 @@ def curve(
 
 
 def shown(
-    models: Sequence[Trained],
+    models: Sequence[Named],
     tidy: pd.DataFrame,
     panels: str,
     lines: str,
@@ -321,7 +328,7 @@ def shown(
 
 
 def side_by_side(
-    models: Sequence[Trained], tidy: pd.DataFrame, panels: str, lines: str, *, xlabel: str
+    models: Sequence[Named], tidy: pd.DataFrame, panels: str, lines: str, *, xlabel: str
 ) -> Figure:
     """A row of panels with a line a value of `lines`, on which the models stand side by side.
 
