@@ -521,7 +521,7 @@ Markdown(f"By chance alone at most {count * (1 - LEVEL) / 2:.1f} of {count} clai
 #
 # ## If you change …
 #
-# - `gentle=0.95`: nearer to the base still. The claims stay judged at their own constants.
+# - `gentle=0.9`: nearer to the base still. The claims stay judged at their own constants.
 # - `image_tokens=1280`: a larger picture makes a reworded question cheaper, and a noisy one dearer.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 #
