@@ -364,6 +364,7 @@ frame.table(
 #   small B for the reason that makes SCI useless to it. {ref}`dial` turns two causes by hand.
 # - What is counted in rows, and the families of questions, are of the shipped training alone.
 # - {ref}`conditions` says whether a claim about SCI can be judged on a model at all.
+# - Whether such gains come of something else, a shift to “no” or more compute: {doc}`objections`.
 #
 # ## If you change …
 #

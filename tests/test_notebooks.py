@@ -24,7 +24,8 @@ from sci_book.resources import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 MAX_BYTES = 500_000  # most of it figures, which are text (SVG), in two forms
-ITS_OWN = {"verdicts": 1_000_000}  # every claim's line, picture, numbers and words
+# Every claim's line, picture, numbers and words; a picture for each of ten objections.
+ITS_OWN = {"verdicts": 1_000_000, "objections": 650_000}
 MAX_DEF_LINES = 25
 MAX_PARAMETER_LINES = 8
 

@@ -101,7 +101,7 @@ def claims(
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
     second: Annotated[
-        bool, Option(help="Over all trainings of a model, with the second claims; not registered.")
+        bool, Option(help="Over all trainings of a model, with the second claims.")
     ] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
@@ -120,7 +120,7 @@ def claims(
         if as_json:
             print(json_text(over_trainings.as_rows(judgements), ensure_ascii=False, indent=1))
         else:
-            print(_listing(judgements))
+            print(f"{over_trainings.standing()}\n{_listing(judgements)}")
         return
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
@@ -143,7 +143,7 @@ def _listing(judgements: Iterable[Any]) -> str:
     """Of each claim and model the word, from how many trainings, and what decides in each."""
     from sci_book.pipeline.claims import claimed
 
-    lines = ["For working out, not registered: every claim over the trainings at hand."]
+    lines = []
     for each in judgements:
         named = f"{each.claim.paper}: {each.claim.id} ({each.claim.place})"
         lines.append(f"{named}, {claimed(each.claim)}")

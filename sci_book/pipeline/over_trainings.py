@@ -12,17 +12,22 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci import described, nulls, objections
 from sci_book.papers.shared import gate
-from sci_book.papers.shared.chapters import Subject, by_seed
+from sci_book.papers.shared.chapters import Subject, by_seed, overall
 from sci_book.papers.shared.evidence import Part, known
-from sci_book.pipeline.claims import Claim, claim_of
+from sci_book.papers.shared.pages import address
+from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, number, shown
+from sci_book.pipeline import registration
+from sci_book.pipeline.claims import Claim, claim_of, claimed, in_words
 from sci_book.pipeline.ledger import Finding, judged_by, parts_of
 from sci_book.resources import PAPER
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import FEWEST
+from sci_book.results.statistics import FEWEST, NO_DATA
 
 REGISTERED = (objections.MEASURES, nulls.MEASURES, described.MEASURES)
 """The measures of each module that has some, by name."""
@@ -31,6 +36,11 @@ BOOK = "book"
 """The paper of a claim that the book makes."""
 Asked = tuple[int, Sequence[Sequence[Any]]]
 """How many trainings have a claim's parts, and these: once over all, or of each of too few."""
+REGISTRATION = "registration_second.yaml"
+UNREGISTERED = (
+    "For working out, not registered: these claims were written with results of trainings 0, 1 and "
+    "2 at hand, so their verdicts on these trainings are no evidence."
+)
 
 
 class Judgement(NamedTuple):
@@ -54,6 +64,13 @@ class Judgement(NamedTuple):
     def verdict(self) -> str:
         """The word, or *not comparable* where a condition is not met."""
         return "not comparable" if self.unmet else self.word
+
+
+def standing(folder: Path = PAPER) -> str:
+    """Whether the claims were registered before the records that they judge, in a sentence."""
+    if (folder / REGISTRATION).is_file():
+        return registration.sentence(folder, REGISTRATION)
+    return UNREGISTERED
 
 
 def measures() -> dict[str, Callable[..., Iterable[Mapping[str, Any]]]]:
@@ -82,6 +99,11 @@ def load_claims(folder: Path = FOLDER) -> list[Claim]:
             f"are {', '.join(known)}."
         )
     return claims
+
+
+def of_page(page: str, models: Sequence[Subject]) -> list[Judgement]:
+    """A page's claims, judged for each model."""
+    return judge([claim for claim in load_claims() if claim.page == page], models)
 
 
 def judge(
@@ -148,6 +170,51 @@ def as_rows(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
         }
         for each in judgements
     ]
+
+
+def verdict_of(judgements: Iterable[Judgement]) -> str:
+    """The verdict on some claims together: that of one claim of which each is a part."""
+    return overall(each.verdict for each in judgements)
+
+
+def conclusion(judgements: Sequence[Judgement]) -> str:
+    """The verdict on some claims in Markdown, then what each claim says and its word by model."""
+    by_claim: dict[str, list[Judgement]] = {}
+    for each in judgements:
+        by_claim.setdefault(each.claim.id, []).append(each)
+    head = f"**Verdict: {verdict_of(judgements)}.**"
+    lines = [
+        f"{in_words(of_claim[0].claim)} {'; '.join(map(_word, of_claim))}."
+        for of_claim in by_claim.values()
+    ]
+    return f"{head} {lines[0]}" if len(lines) == 1 else "\n- ".join([f"{head}\n", *lines])
+
+
+def _word(judgement: Judgement) -> str:
+    count = judgement.count
+    of = f"{count} trainings" if count > 1 else "one training" if count else "not recorded"
+    lacking = f"; [conditions]({address('conditions')}): {judgement.unmet}"
+    return f"{judgement.model}: *{judgement.verdict}* ({of}{lacking if judgement.unmet else ''})"
+
+
+def table(judgements: Iterable[Judgement], name: str) -> Table:
+    """What decides each claim for each model: of fewer trainings than `FEWEST`, in the first."""
+    lines = {}
+    for each in judgements:
+        first = each.findings[0] if each.findings else None
+        words = [finding.verdict for finding in each.findings]
+        interval = first.interval if first else NO_DATA
+        lines[f"{each.claim.id}: {each.model}"] = {
+            "verdict": each.verdict,
+            "trainings": f"{each.count}" + (f": {', '.join(words)}" if len(words) > 1 else ""),
+            "decided by": first.part if first else MISSING,
+            "claimed": claimed(each.claim),
+            f"found, {INTERVAL}": shown(interval, 1, 4),
+            "n": number(interval.n, 0) if interval.n else MISSING,
+            "conditions": each.unmet or MISSING,
+        }
+    caption = "What decides each claim, in shares of 1 (a length in words)"
+    return Table(name, pd.DataFrame.from_dict(lines, orient="index", dtype=object), caption)
 
 
 def _judged(claim: Claim, model: Subject, asked: Asked) -> Judgement:

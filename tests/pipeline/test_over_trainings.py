@@ -11,7 +11,7 @@ import yaml
 from sci_book.commands import papers
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.overhead import cost
-from sci_book.papers.shared import chapters, frame, gate
+from sci_book.papers.shared import chapters, frame, gate, tables
 from sci_book.papers.shared.chapters import by_seed
 from sci_book.pipeline import ledger, over_trainings
 from sci_book.pipeline.claims import load_claims
@@ -180,6 +180,43 @@ def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path)
     assert compared > 200
     pair = next(each for each in found if each.claim.beside and each.count)
     assert pair.unmet == "" or " for " in pair.unmet  # both models must meet what it rests on
+
+
+def test_a_page_says_of_each_claim_its_word_by_model_and_of_how_many_trainings(judged):
+    both = ({"shares": [[0.2], [0.3]]}, {"id": "second", "shares": [[0.2], [-0.3]]})
+    text = over_trainings.conclusion(judged(2, *both))
+    assert text.startswith("**Verdict: inconclusive.**\n\n- more ")
+    assert "- more pocket Qwen2-VL: *holds* (2 trainings)." in text
+    assert "- more pocket Qwen2-VL: *inconclusive* (2 trainings)." in text
+    one = over_trainings.conclusion(judged(1, {"shares": [[-0.2]]}))
+    assert one == "**Verdict: fails.** more pocket Qwen2-VL: *fails* (one training)."
+    (none,) = judged(1, {"shares": [[0.2]], "lacking": [0]})
+    assert "*not comparable* (not recorded)." in over_trainings.conclusion([none])
+    doubted = none._replace(count=4, unmet="dummy not met")
+    text = over_trainings.conclusion([doubted])
+    assert re.search(r"\*not comparable\* \(4 trainings; \[cond.*\]\(.+\): dummy not met\)", text)
+
+
+def test_a_table_of_claims_has_what_decides_in_the_first_training_and_every_word(judged):
+    found = judged(
+        2, {"shares": [[0.2], [-0.3]]}, {"id": "none", "shares": [[0.2]] * 2, "lacking": [0, 1]}
+    )
+    lines = over_trainings.table(found, "claims").frame
+    first = lines.loc["first: pocket Qwen2-VL"]
+    assert (first["verdict"], first["trainings"]) == ("inconclusive", "2: holds, fails")
+    assert (first["decided by"], first["claimed"], first["n"]) == ("all", "> 0", "48")
+    ends = first[f"found, {tables.INTERVAL}"]
+    assert ends.startswith("0.2000 [") and ends.key == found[0].findings[0].interval.key
+    none = lines.loc["none: pocket Qwen2-VL"]
+    assert none["trainings"] == "0" and set(none[2:]) - {"> 0"} == {tables.MISSING}
+
+
+def test_the_claims_are_said_to_be_registered_once_a_file_registers_them(tmp_path):
+    assert over_trainings.standing(tmp_path) == over_trainings.UNREGISTERED
+    registered = {"registered": "a day", "commit": "0" * 40, "files": {}}
+    (tmp_path / over_trainings.REGISTRATION).write_text(yaml.safe_dump(registered))
+    (tmp_path / "amendments.yaml").write_text("[]")
+    assert over_trainings.standing(tmp_path).startswith("Registered on a day, commit `0000")
 
 
 def test_a_claim_that_is_there_twice_or_measures_nothing_known_is_refused(judged):

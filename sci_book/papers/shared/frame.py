@@ -24,10 +24,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.methods import known
-from sci_book.papers.shared.figures import WIDTH, colour, legend_below
+from sci_book.papers.shared.figures import WIDTH, colour, legend_below, model_colours, show
 from sci_book.papers.shared.figures import panels as figure_panels
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, NOT_RECORDED, Table, interval, number, with_ends
+from sci_book.papers.shared.tables import (
+    INTERVAL,
+    MISSING,
+    NOT_RECORDED,
+    Table,
+    interval,
+    number,
+    with_ends,
+)
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import (
     FEWEST,
@@ -62,6 +70,14 @@ class Trained(Protocol):
 
     @property
     def groups(self) -> np.ndarray: ...
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A model with the name that gives it its colour, and what tables call it."""
+
+    name: str
+    shown: str
 
 
 def line(
@@ -291,18 +307,86 @@ def curve(
         ax.fill_between(along.index, along["low"], along["high"], color=shade, alpha=0.22, lw=0)
 
 
+def shown(
+    models: Sequence[Named],
+    tidy: pd.DataFrame,
+    panels: str,
+    lines: str,
+    caption: str,
+    *,
+    name: str,
+    alt: str,
+    unit: str = "points",
+) -> Table:
+    """Display lines as `side_by_side`, and return their numbers as a table, folded."""
+    show(side_by_side(models, tidy, panels, lines, xlabel=unit), caption, alt)
+    order = tidy["model"].map([model.shown for model in models].index)
+    said = f"The same in numbers, {unit}, {INTERVAL}s"
+    ordered = tidy.iloc[np.argsort(order, kind="stable")]
+    keys = {"rows": ("model", lines), "columns": (panels,), "show": ("here", "n")}
+    return table(ordered, **keys, name=name, caption=said).fold()
+
+
+def side_by_side(
+    models: Sequence[Named], tidy: pd.DataFrame, panels: str, lines: str, *, xlabel: str
+) -> Figure:
+    """A row of panels with a line a value of `lines`, on which the models stand side by side.
+
+    Args:
+        panels: the key that a panel stands for.
+    """
+    if not len(tidy):
+        return figure_panels([], 1.5)[0]
+    colours = model_colours([model.name for model in models])
+    shades = {model.shown: colours[model.name] for model in models}
+    across, names = (list(dict.fromkeys(tidy[key])) for key in (panels, lines))
+    figure, (axes,) = plt.subplots(
+        1, len(across), squeeze=False, sharey=True,
+        figsize=(WIDTH, 1.2 + 0.16 * len(names) * (1 + len(shades))),
+    )  # fmt: skip
+    for ax, one in zip(axes, across, strict=True):
+        for place, (model, shade) in enumerate(shades.items()):
+            part = tidy[(tidy[panels] == one) & (tidy["model"] == model)].set_index(lines)
+            aside = 0.7 * ((place + 0.5) / len(shades) - 0.5)
+            _marks(ax, part.reindex(names), [shade] * len(names), aside)
+            ax.scatter([], [], color=shade, s=40, label=model)
+            _other_trainings(ax, part.reindex(names), aside)
+        for marks in ax.collections:
+            marks.set_clip_on(False)  # all of them lie within; fewer bytes in a page
+        _finish(ax, names)
+        ax.set_title(one, fontsize=10)
+        ax.set_xlabel(xlabel, fontsize=9)
+    axes[0].set_ylim(len(names) - 0.5, -0.5)
+    legend_below(figure)
+    return figure
+
+
 def _panel(ax: Axes, part: pd.DataFrame, shades: Sequence[str]) -> None:
-    places = range(len(part))
-    ax.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
-    ax.scatter(part["estimate"], places, c=shades, s=40, zorder=3)
+    _marks(ax, part, shades)
     ax.scatter([], [], color=INK, s=40, label="here")  # whatever a line's colour
     if "paper" in part:
-        ax.plot(part["paper"], places, "D", mfc="white", mec=INK, ms=6, label="paper")
-    faint = [(dot, at) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
+        ax.plot(part["paper"], range(len(part)), "D", mfc="white", mec=INK, ms=6, label="paper")
+    _other_trainings(ax, part)
+    _finish(ax, part.index)
+
+
+def _marks(ax: Axes, part: pd.DataFrame, shades: Sequence[str], aside: float = 0.0) -> None:
+    """Dots with intervals, a line each, so far below its middle."""
+    places = np.arange(len(part)) + aside
+    ax.hlines(places, part["low"], part["high"], color=shades, linewidth=2.5)
+    ax.scatter(part["estimate"], places, c=shades, s=40, zorder=3)
+
+
+def _other_trainings(ax: Axes, part: pd.DataFrame, aside: float = 0.0) -> None:
+    faint = [(dot, at + aside) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
              for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
         ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label="other trainings")
+
+
+def _finish(ax: Axes, names: Iterable[str]) -> None:
+    names = list(names)
     ax.axvline(0, color=INK, linewidth=0.8)
-    ax.set_yticks(places, list(part.index))
+    ax.set_yticks(range(len(names)), names)
     ax.tick_params(labelsize=9, labelbottom=True)
     ax.grid(axis="y", visible=False)

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 
 from sci_book.papers.shared import frame, tables
 from sci_book.results.stamps import NotRecorded
@@ -193,3 +194,37 @@ def test_a_number_has_one_interval_in_the_whole_book():
 
 def test_an_interval_has_a_key():
     assert {page for page, key, _ in cells() if not key} == set()
+
+
+def test_models_stand_side_by_side_on_a_line_each_in_its_colour(capsys):
+    models = [trained(3, seed) for seed in (0, 1)]
+    for place, model in enumerate(models):
+        model.name = model.shown = f"model {place}"
+    lines = [frame.line(model, values_of, rows_of, subset="B", what=what)
+             for what in ("one", "other") for model in models]  # fmt: skip
+    tidy = frame.measured(lines)
+    figure = frame.side_by_side(models, tidy, "subset", "what", xlabel="points")
+    (ax,) = figure.axes
+    marks = [mark for mark in ax.collections if isinstance(mark, PathCollection)]
+    dots = {tuple(mark.get_facecolors()[0]): mark.get_offsets() for mark in marks
+            if mark.get_sizes().tolist() == [40] and len(mark.get_offsets())}  # fmt: skip
+    assert len(dots) == 2
+    for model, offsets in zip(models, dots.values(), strict=True):
+        mine = tidy[tidy["model"] == model.shown]
+        assert list(offsets[:, 0]) == pytest.approx(list(mine["estimate"]))
+        assert [round(height) for height in offsets[:, 1]] == [0, 1]
+    assert [each.get_text() for each in ax.get_yticklabels()] == ["one", "other"]
+    assert {each.get_text() for each in figure.legends[0].get_texts()} == {
+        "model 0", "model 1", "other trainings",
+    }  # fmt: skip
+    shown = frame.shown(models, tidy, "subset", "what", "What.", name="t", alt="Dots.")
+    capsys.readouterr()  # the picture
+    assert shown.folded and list(shown.frame.index) == [
+        "model 0: one", "model 0: other", "model 1: one", "model 1: other",
+    ]  # fmt: skip
+
+
+def test_without_a_line_a_picture_says_that_there_is_no_model():
+    none = frame.measured([], "subset", "what")
+    figure = frame.side_by_side([], none, "subset", "what", xlabel="points")
+    assert "No model" in figure.axes[0].texts[0].get_text()
