@@ -60,8 +60,7 @@ def read(
     # Other dummies have the size of the original, and so its positions: none need be prepared.
     sized = [image if image.shrunk else asked.original for _, image in rounds]
     positions = [
-        model.checked_positions(ids, image.picture)
-        for (ids, _), image in zip(rounds, sized, strict=True)
+        model.positions(ids, image.picture) for (ids, _), image in zip(rounds, sized, strict=True)
     ]
     start = len(split.prefix)
     cut = start + len(split.shared)
