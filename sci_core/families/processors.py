@@ -118,7 +118,7 @@ class Processor:
 
         Raises ValueError for a prompt that holds a placeholder of its own.
         """
-        turns = self._chat_turns(prompts)
+        turns = [self._chat_turn(prompt) for prompt in prompts]
         bos = self.tokenizer.bos_token
         encoded = self.tokenizer(
             turns,
@@ -129,14 +129,6 @@ class Processor:
             self._with_picture(ids, picture, prompt)
             for ids, picture, prompt in zip(encoded, pictures, prompts, strict=True)
         ]
-
-    def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
-        """Render each prompt's chat turn; once for all if the template leaves text as it is."""
-        marker = " \n\u0001aZ<&'\"> \n"
-        around = self._chat_turn(marker).split(marker)
-        if len(around) == 2:
-            return [prompt.join(around) for prompt in prompts]
-        return [self._chat_turn(prompt) for prompt in prompts]
 
     def _chat_turn(self, prompt: str) -> str:
         template = self.chat_template
