@@ -155,7 +155,7 @@ def test_methods_without_visual_rounds_look_at_nothing():
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES if TIMES > 1 else tiny.FAMILIES[:1])
-def test_pictures_prepared_in_other_processes_are_the_same(family):
+def test_pictures_prepared_in_other_threads_are_the_same(family):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(f"{family} ahead"), 7)
     here, ahead = (

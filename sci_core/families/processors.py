@@ -1,6 +1,6 @@
 """From prompts and pictures to what a model takes: token ids, and preprocessed pixels.
 
-A processor has no weights, so that it can work in other processes ahead of the model. It is never
+A processor has no weights, so that it can work in other threads ahead of the model. It is never
 built through `AutoProcessor`, which for some families needs torchvision for videos.
 """
 
