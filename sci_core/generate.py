@@ -1,8 +1,4 @@
-"""Answer questions about pictures: lists in, one answer a question out.
-
-At every step the method combines the logits of all rounds into one score, one token is chosen, and
-every round reads it; a question's rounds stop together at the end of sequence (paper, section 3).
-"""
+"""Answer questions about pictures: lists in, one answer a question out (`decoding` has the loop)."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set

@@ -66,17 +66,10 @@ class Processor:
     chat_template: str | Mapping[str, str] | None = None
     contents: dict[str, dict[tuple, bytes]] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._embedded = self.config.get_text_config().vocab_size
-
     @property
     def settings(self) -> str:
         """The image processor's settings as they are now: they may be changed in place."""
         return repr(getattr(self.image_processor, "__dict__", None))
-
-    @property
-    def image_token_id(self) -> int:
-        return self.config.image_token_id
 
     def as_read(self, image: Image.Image) -> Image.Image:
         """Return the RGB picture at the size at which the model reads it.
@@ -156,9 +149,10 @@ class Processor:
             ) from error
 
     def _with_picture(self, ids: list[int], picture: Sequence[int], prompt: str) -> list[int]:
-        places = [place for place, token in enumerate(ids) if token == self.image_token_id]
+        image_token = self.config.image_token_id
+        places = [place for place, token in enumerate(ids) if token == image_token]
         if len(places) != 1:
-            placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
+            placeholder = self.tokenizer.convert_ids_to_tokens(image_token)
             if str(placeholder) not in prompt:
                 raise ValueError(
                     f"The chat template of the checkpoint writes {len(places)} image placeholders "
@@ -171,11 +165,11 @@ class Processor:
             )
         place = places[0]
         whole = [*ids[:place], *picture, *ids[place + 1 :]]
-        last = max(whole)
-        if last >= self._embedded:
+        last, embedded = max(whole), self.config.get_text_config().vocab_size
+        if last >= embedded:
             raise ValueError(
                 f"The tokenizer writes {self.tokenizer.convert_ids_to_tokens(last)!r} as token "
-                f"{last}, but the model has embeddings for {self._embedded} tokens alone "
+                f"{last}, but the model has embeddings for {embedded} tokens alone "
                 "(vocab_size in its config.json). Use the tokenizer that belongs to the weights, "
                 "or resize the embeddings and save the model again."
             )
