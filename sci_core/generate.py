@@ -1,4 +1,4 @@
-"""Answer questions about pictures: lists in, one answer a question out (`decoding` has the loop)."""
+"""Answer questions about pictures: lists in, one answer out for each (see `decoding`)."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
