@@ -184,12 +184,10 @@ def find_dummy(name: str) -> tuple[Dummy, int]:
 
 def shrinks(name: str) -> bool:
     """Tell whether a round shows a smaller picture or none, with image tokens of its own."""
-    return is_visual(name) and (find_dummy(name)[0].factor > 1 or not shows_picture(name))
-
-
-def shows_picture(name: str) -> bool:
-    """Tell whether a round shows a picture, be it a dummy, and not words in its place."""
-    return not is_visual(name) or find_dummy(name)[0].words is None
+    if not is_visual(name):
+        return False
+    dummy, _ = find_dummy(name)
+    return dummy.factor > 1 or dummy.words is not None
 
 
 def is_constant(name: str) -> bool:

@@ -1,8 +1,4 @@
-"""Answer questions about pictures: lists in, one answer a question out.
-
-At every step the method combines the logits of all rounds into one score, one token is chosen, and
-every round reads it; a question's rounds stop together at the end of sequence (paper, section 3).
-"""
+"""Answer questions about pictures: lists in, one answer out for each (see `decoding`)."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -72,8 +68,8 @@ def generate(
         gate: read the visual rounds only where the textual ones leave two tokens or more.
         prefixes: a store of pictures already read, for calls that show them again; by default of
             black ones, for this call.
-        workers: processes that prepare pictures ahead of the model; 0 prepares them here. A script
-            that asks for some needs the usual `if __name__ == "__main__":`.
+        workers: threads that prepare pictures ahead of the model; 0 prepares them as they are
+            looked at.
 
     Returns:
         An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
@@ -152,7 +148,7 @@ def answer_all(
     )
     fitting = FittingBatches()
     answers: dict[int, Answer] = {}
-    with closing(asked):  # ends the workers, whatever happens
+    with closing(asked):  # ends the threads, whatever happens
         for places, batch in zip(batches, asked, strict=True):
             pairs = list(zip(places, batch, strict=True))
             batch_answers = fitting(

@@ -16,19 +16,12 @@ Scores = Float[Tensor, "batch vocab"]
 Tokens = Bool[Tensor, "batch vocab"]
 
 
-def plausible(logits: Scores, beta: float, forbidden: Tokens | None = None) -> Tokens:
-    """Mask the tokens that survive the constraint with ratio ``beta`` (paper, eqs. 9 and 11).
+def plausible(logits: Scores, margin: float, forbidden: Tokens | None = None) -> Tokens:
+    """Mask the tokens at most ``margin`` below the best one (paper, eqs. 9 and 11).
 
-    Token k is dropped where ``logits_k < max(logits) + log(beta)``. beta = 1 keeps the maximum
-    and its ties; beta = 0 drops nothing. ``logits`` are already divided by their temperature.
-    """
-    return plausible_within(logits, math.inf if beta == 0 else -math.log(beta), forbidden)
-
-
-def plausible_within(logits: Scores, margin: float, forbidden: Tokens | None = None) -> Tokens:
-    """Mask the tokens at most ``margin`` below the best one; ties with the cutoff are kept.
-
-    ``forbidden`` tokens (minimum length, bad words) leave before the maximum is taken.
+    The paper's ratio beta is ``margin = -log(beta)``: 0 keeps the maximum and its ties, infinity
+    drops nothing. ``logits`` are already divided by their temperature. ``forbidden`` tokens
+    (minimum length, bad words) leave before the maximum is taken.
 
     Raises ValueError if every token of a question is forbidden.
     """
@@ -42,11 +35,6 @@ def plausible_within(logits: Scores, margin: float, forbidden: Tokens | None = N
         )
     logits = logits.masked_fill(forbidden, -math.inf)
     return (logits >= logits.amax(dim=-1, keepdim=True) - margin) & ~forbidden
-
-
-def constrain(scores: Scores, survivors: Tokens) -> Scores:
-    """Set scores to minus infinity where a token did not survive (paper, eqs. 8 and 10)."""
-    return scores.masked_fill(~survivors, -math.inf)
 
 
 def require_finite(Z: RoundLogits, rounds: Sequence[str], step: int) -> None:

@@ -4,6 +4,7 @@ Nothing here knows an equation: a method's row of `methods.RULES` says which to 
 which rounds decide what is plausible.
 """
 
+import math
 from pkgutil import resolve_name
 
 import torch
@@ -12,15 +13,7 @@ from torch import Tensor
 
 from sci_core.logits import tc_logits
 from sci_core.methods import RULES, Method
-from sci_core.plausibility import (
-    RoundLogits,
-    Scores,
-    Tokens,
-    constrain,
-    plausible,
-    plausible_within,
-    require_finite,
-)
+from sci_core.plausibility import RoundLogits, Scores, Tokens, plausible, require_finite
 
 
 def survivors(
@@ -65,7 +58,7 @@ def scores(
             f"the scores of {method.name} overflow {score.dtype} at step {step}; finite scores "
             "were expected: use larger temperatures, float64 logits, or M3ID's generated clock"
         )
-    return constrain(score, keep)
+    return score.masked_fill(~keep, -math.inf)
 
 
 def _checked(method: Method, Z: RoundLogits, rounds: tuple[str, ...], step: int) -> RoundLogits:
@@ -102,8 +95,9 @@ def deciding_logits(method: Method, Z: RoundLogits) -> Scores:
 
 def _survivors(method: Method, Z: Tensor, step: int, forbidden: Tokens | None) -> Tokens:
     if not method.edits(step):
-        return plausible(Z[0], 0.0, forbidden)
+        return plausible(Z[0], math.inf, forbidden)
     deciding = deciding_logits(method, Z)
     if method.raw_margin is not None:
-        return plausible_within(deciding, method.raw_margin, forbidden)
-    return plausible(deciding / method.tau1, method.beta, forbidden)
+        return plausible(deciding, method.raw_margin, forbidden)
+    margin = -math.log(method.beta) if method.beta else math.inf
+    return plausible(deciding / method.tau1, margin, forbidden)

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.engine.plan import SHARED, last_visible, packed_visible, plan, step_visible
+from sci_core.engine.plan import SHARED, packed_visible, plan, step_visible
 from tests.soak import examples
 
 IMAGE = 9
@@ -98,7 +98,8 @@ def test_every_round_sees_itself_and_nothing_else(questions, steps, data):
             assert seen == questions[row][max(owner, 0)][: before + place - started + 1]
     assert visible.any(dim=-1).all(), "a padded token without anything to see turns into NaN"
 
-    visible = last_visible(visible, torch.tensor([each.lasts for each in plans]))
+    rows = zip(visible, plans, strict=True)
+    visible = torch.stack([seen[list(each.lasts)] for seen, each in rows])
     written = [[list(sequence) for sequence in sequences] for sequences in questions]
     for step in range(steps):
         # Lanes are forked, dropped and reordered; a row with fewer of them is padded.

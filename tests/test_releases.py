@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from sci_book.papers.shared.stamp import locked_versions
-from sci_core import BASE, SCI3, SCI5, generate, load_model
+from sci_core import SCI5, generate, load_model
 from sci_core.families import releases
 from sci_core.families.adapters import FAMILIES
 from sci_core.families.models import adapt
@@ -184,31 +184,67 @@ def test_a_release_that_serves_or_is_newer_is_not_refused(new, installed):
 
 # --- positions -----------------------------------------------------------------------------------
 
-WRONG = {
-    "counted from one": lambda right: right + 1,
-    "all alike": torch.zeros_like,
-    "backwards": lambda right: right.flip(-1),
-    "the last moved": lambda right: torch.cat([right[:, :-1], right[:, -1:] + 1], dim=1),
-}
-
 
 def fresh(kind):
     """A model that nothing else shares, so that it may be changed."""
     return load_model(tiny.checkpoint(kind), device="cpu")
 
 
+def answers(model, seed):
+    asked = tiny.random_questions(random.Random(seed), 3)
+    return [answer.tokens for answer in generate(model, *asked, SCI5, 3)]
+
+
+COUNTS = {
+    "counted from one": lambda right: right + 1,
+    "backwards": lambda right: 1000 - right,
+    "every third": lambda right: right * 3,
+}
+
+
 @kinds
-@pytest.mark.parametrize("wrong", WRONG)
-def test_silently_wrong_positions_become_a_sentence(kind, wrong, monkeypatch):
-    model, right = fresh(kind), tiny.load(kind).positions
-    monkeypatch.setattr(model, "positions", lambda *asked: WRONG[wrong](right(*asked)))
-    with pytest.raises(ImportError, match="other positions than this project does"):
-        generate(model, *tiny.random_questions(random.Random(0), 2), BASE, 1)
+@pytest.mark.parametrize("count", COUNTS)
+def test_positions_are_those_that_the_installed_release_takes(kind, count):
+    """However it counts them: where it does so otherwise, the engine follows a plain pass."""
+    model = fresh(kind)
+    decoder = model.hf.get_decoder()
+
+    def hand_over(_, args, given):
+        plain = torch.arange(given["inputs_embeds"].shape[1])[None]
+        own = given.get("position_ids")
+        return args, given | {"position_ids": COUNTS[count](plain if own is None else own)}
+
+    decoder.register_forward_pre_hook(hand_over, with_kwargs=True)
+    ids, picture = turn(model)
+    behind = ids.index(model.image_token_id) + picture.tokens + 1
+    found = model.positions(ids, picture)[:, :behind]
+    assert torch.equal(found, COUNTS[count](tiny.load(kind).positions(ids, picture))[:, :behind])
+
+
+@kinds
+def test_positions_are_those_of_a_plain_pass_over_the_whole_turn(kind):
+    model = fresh(kind)
+    ids, picture = turn(model)
+    taken = []
+
+    def note(_, args, given):
+        taken.append(given.get("position_ids"))
+
+    model.hf.get_decoder().register_forward_pre_hook(note, with_kwargs=True)
+    model.forward(ids, picture)
+    positions = model.positions(ids, picture)
+    plain = torch.arange(len(ids))[None] if taken[0] is None else taken[0]
+    assert torch.equal(positions, plain.flatten(0, -2)[-len(positions) :])
+
+
+def turn(model):
+    images, prompts = tiny.random_questions(random.Random(0), 1)
+    picture = model.processor.prepare(images[0].convert("RGB"))
+    return model.processor.token_ids(prompts, [picture.ids])[0], picture
 
 
 @pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
-def test_a_model_that_counts_a_picture_as_text_is_noticed(kind, monkeypatch):
-    """As one release did, where no mark of a picture stands before its tokens."""
+def test_a_release_that_needs_the_mark_of_a_picture_before_its_tokens_has_it(kind, monkeypatch):
     model = fresh(kind)
     own = model.hf.model.get_rope_index
 
@@ -218,31 +254,29 @@ def test_a_model_that_counts_a_picture_as_text_is_noticed(kind, monkeypatch):
         return torch.arange(ids.shape[1]).expand(3, 1, -1), torch.zeros(1, 1)
 
     monkeypatch.setattr(model.hf.model, "get_rope_index", needs_marks)
-    with pytest.raises(ImportError, match="so that answers would be wrong"):
-        generate(model, *tiny.random_questions(random.Random(0), 2), SCI3, 1)
+    assert answers(model, 0) == answers(tiny.load(kind), 0)
 
 
 @kinds
-def test_positions_are_compared_once_and_no_picture_is_read_for_it(kind, monkeypatch):
+def test_positions_are_asked_for_once_a_size_and_no_picture_is_read_for_it(kind, monkeypatch):
     model = fresh(kind)
-    compared, read = [], []
-    own, features = model._own_positions, model.hf.model.get_image_features
+    asked, read = [], []
+    own, features = model._positions_in_a_pass, model.hf.model.get_image_features
 
-    def counted(*asked):
+    def counted(*given):
         before = len(read)
-        compared.append(own(*asked))
+        asked.append((len(given[0]), str(given[1])))
+        positions = own(*given)
         assert len(read) == before
-        return compared[-1]
+        return positions
 
-    monkeypatch.setattr(model, "_own_positions", counted)
+    monkeypatch.setattr(model, "_positions_in_a_pass", counted)
     monkeypatch.setattr(
         model.hf.model, "get_image_features", lambda **given: read.append(1) or features(**given)
     )
-    for seed in range(3):
-        asked = tiny.random_questions(random.Random(seed), 3)
-        answers = [a.tokens for a in generate(model, *asked, SCI5, 3)]
-        assert answers == [a.tokens for a in generate(tiny.load(kind), *asked, SCI5, 3)]
-    assert len(compared) == 1 and read
+    for seed in (0, 1, 0, 1):
+        assert answers(model, seed) == answers(tiny.load(kind), seed)
+    assert len(asked) == len(set(asked)) and read
     assert not model.hf.get_decoder()._forward_pre_hooks
 
 

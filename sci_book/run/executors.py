@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
@@ -25,8 +26,9 @@ import torch
 from sci_book.data.datasets import Row
 from sci_book.run.layout import Plan
 from sci_book.run.shards import Done, Event, Failed, attempt, one_thread
-from sci_core.engine.ahead import NEEDS_GUARD, NO_GUARD
 
+NO_GUARD = 77  # exit status of a worker whose script, read again inside it, asks for workers
+NEEDS_GUARD = 'A script that asks for workers must do its work under `if __name__ == "__main__":`'
 # Workers that end one after another before they begin: there is no room, or no model, for them.
 MOST_FALSE_STARTS = 3
 
@@ -39,6 +41,13 @@ class WorkersLost(WorkersError):
     """What the workers ran on is gone in the middle of a run; the same call goes on elsewhere."""
 
     exit_status = 3
+
+
+def leave_if_reading_the_script() -> None:
+    """End this process if it is a worker that is only being started."""
+    # What multiprocessing itself asks before it starts a process.
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(NO_GUARD)
 
 
 @runtime_checkable

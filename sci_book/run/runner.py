@@ -19,13 +19,12 @@ from sci_book.data.datasets import Dataset, load_dataset
 from sci_book.files import write_whole
 from sci_book.results.records import Records, read_records, shards_of
 from sci_book.run import folder, log
-from sci_book.run.executors import Executor, Inline, Processes
+from sci_book.run.executors import Executor, Inline, Processes, leave_if_reading_the_script
 from sci_book.run.layout import SMALL_MODEL, TOP, Kept, Plan, make_plan
 from sci_book.run.lock import held
 from sci_book.run.parts import WHOLE, RunPart
 from sci_book.run.progress import Progress
 from sci_book.run.shards import Batch, Done
-from sci_core.engine.ahead import leave_if_reading_the_script
 from sci_core.engine.questions import Noise
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice

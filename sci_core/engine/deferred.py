@@ -2,21 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import torch
 from torch import Tensor
 
+from sci_core.engine.lanes import Group
 from sci_core.engine.questions import EncodedQuestion
-from sci_core.engine.reading import (
-    TOKENS_A_CALL,
-    Prefilled,
-    Read,
-    embed,
-    prefill,
-    prefill_rows,
-    read_all,
-)
+from sci_core.engine.reading import TOKENS_A_CALL, Read, prefill, read_all
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
 
@@ -46,7 +38,7 @@ class Deferred:
         places: Sequence[int],
     ) -> Tensor:
         """Return the last hidden states `[visual, nodes, width]` of these nodes."""
-        by_cohort: dict[tuple[_Call, ...] | None, list[int]] = {}
+        by_cohort: dict[tuple[Group, ...] | None, list[int]] = {}
         for place in sorted(set(places)):
             node = self._nodes[place]
             if node.cohort is None or node.unread:  # otherwise it was looked at just here
@@ -61,9 +53,9 @@ class Deferred:
                 encoded = [questions[node.question] for node in nodes]
                 reads = [read_all(model, store, encoded, span, written) for span in self._spans]
                 prefilled = prefill(model, store, reads)
-                cohort = tuple(_Call(model, blocks, prefilled) for blocks in in_calls(reads))
+                cohort = tuple(Group(model, blocks, prefilled) for blocks in in_calls(reads))
                 rows = list(range(len(nodes)))
-                states = [call.read_on(rows, unread) if apart else call.first for call in cohort]
+                states = [call.read_on(rows, unread) if apart else call.read for call in cohort]
             else:
                 rows = [node.row for node in nodes]
                 states = [call.read_on(rows, unread) for call in cohort]
@@ -94,54 +86,6 @@ def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
     return calls
 
 
-class _Call:
-    """Some dummies of a cohort's nodes: a row of the cache for each dummy and node.
-
-    `first [dummies, nodes, width]` is what reading their prompts gave.
-    """
-
-    def __init__(
-        self, model: VisionLanguageModel, blocks: Sequence[Sequence[Read]], prefilled: Prefilled
-    ):
-        self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
-        reads = list(chain(*blocks))
-        self._cache, visible, last = prefill_rows(model, reads, prefilled)
-        self._visible = visible[:, 0]
-        self._next = torch.cat([read.next for read in reads])
-        self._axes = len(reads[0].positions[0])
-        self.first = last.view(self._dummies, self._nodes, -1)
-
-    def read_on(self, nodes: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        """Append tokens to some nodes; return last hidden states `[dummies, nodes, width]`."""
-        device = self._model.device
-        rows = torch.tensor(
-            [dummy * self._nodes + node for dummy in range(self._dummies) for node in nodes],
-            device=device,
-        )
-        written = [tuple(ids) for ids in tokens] * self._dummies
-        lengths = torch.tensor([len(ids) for ids in written], device=device)
-        places = torch.arange(max(map(len, written)), device=device)
-        positions = self._next[rows][:, None] + places
-        self._next[rows] += lengths
-        real = places < lengths[:, None]
-        own = real[:, :, None] & real[:, None, :] & (places <= places[:, None])
-        own |= torch.eye(len(places), dtype=torch.bool, device=device)  # padding looks at itself
-        past = self._visible[rows][:, None, :] & real[:, :, None]
-        everyone = rows.tolist() == list(range(len(self._visible)))
-        with self._cache.only(None if everyone else rows):
-            hidden = self._model.hidden(
-                embed(self._model, [(ids,) for ids in written], [None] * len(rows)),
-                positions.expand(self._axes, -1, -1),
-                torch.cat([past, own], dim=-1),
-                self._cache,
-            )
-        appended = real.new_zeros(len(self._visible), len(places))
-        appended[rows] = real
-        self._visible = torch.cat([self._visible, appended], dim=1)
-        last = hidden[torch.arange(len(rows), device=device), lengths - 1]
-        return last.view(self._dummies, len(nodes), -1)
-
-
 @dataclass(frozen=True)
 class _Node:
     """A node: its question, its row in a cohort, and the tokens its visual rounds have not read.
@@ -150,7 +94,7 @@ class _Node:
     """
 
     question: int
-    cohort: tuple[_Call, ...] | None = None
+    cohort: tuple[Group, ...] | None = None
     row: int = 0
     unread: tuple[int, ...] = ()
     last: Tensor | None = None

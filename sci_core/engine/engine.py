@@ -109,10 +109,9 @@ class TwoPhaseRounds(Rounds):
         self._groups: list[Group] = []
         first = 0
         for blocks in [[reads[0]], *in_calls(reads[1:])]:
-            group = Group(model, blocks, prefilled, first, self._count)
-            first += len(group.logits)
-            self._groups.append(group)
-        self.logits = torch.cat([group.logits for group in self._groups])
+            self._groups.append(Group(model, blocks, prefilled, first, self._count))
+            first += len(self._groups[-1].read)
+        self.logits = torch.cat([model.head(group.read) for group in self._groups])
         self._stepped = False
 
     def _step(self, tokens: Tensor, parents: Tensor, needed: Tensor) -> None:

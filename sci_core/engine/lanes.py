@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import pad as pad_last
 
 from sci_core.engine.plan import step_visible
-from sci_core.engine.reading import TOKENS_A_CALL, Prefilled, Read, prefill_rows
+from sci_core.engine.reading import TOKENS_A_CALL, Prefilled, Read, pad, prefill_rows
 from sci_core.families.models import VisionLanguageModel
 
 SLOTS_A_TOKEN = 25  # cache slots that cost as much to copy as a token to compute; speed only
@@ -28,6 +28,7 @@ class Group:
         next: `[axes, rows, lanes]`, the position of each lane's next token.
         lanes: `[rounds, nodes]`, the place `row * lanes + lane` of each round of each node, -1
             where it is not in these rows.
+        read: `[rounds, nodes, width]`, last hidden states of the prompts of the rounds in the rows.
     """
 
     def __init__(
@@ -35,12 +36,12 @@ class Group:
         model: VisionLanguageModel,
         blocks: Sequence[Sequence[Read]],
         prefilled: Prefilled,
-        first: int,
-        rounds: int,
+        first: int = 0,
+        rounds: int | None = None,
     ):
         """Read prompts. A block is one read a node, with the same number of rounds in each.
 
-        The blocks hold consecutive rounds, from `first`, of `rounds` in all; `logits` are theirs.
+        The blocks hold consecutive rounds, from `first`, of `rounds` in all (default: theirs).
         """
         self.model = model
         reads = list(chain(*blocks))
@@ -48,10 +49,10 @@ class Group:
         axes = len(reads[0].positions[0])
         self.next = torch.stack([read.next for read in reads]).expand(axes, -1, -1)
         shape = (len(blocks), len(blocks[0]), last.shape[1])
-        self.logits = model.head(last.view(*shape, -1).transpose(1, 2).flatten(0, 1))
+        self.read = last.view(*shape, -1).transpose(1, 2).flatten(0, 1)
         present = torch.arange(self.next[0].numel(), device=model.device).view(shape)
-        self.lanes = torch.full((rounds, len(blocks[0])), -1, device=model.device)
-        self.lanes[first : first + len(self.logits)] = present.transpose(1, 2).flatten(0, 1)
+        self.lanes = torch.full((rounds or len(self.read), shape[1]), -1, device=model.device)
+        self.lanes[first : first + len(self.read)] = present.transpose(1, 2).flatten(0, 1)
 
     @classmethod
     def joined(cls, groups: Sequence["Group"]) -> list["Group"]:
@@ -120,6 +121,35 @@ class Group:
         self.lanes[rounds, nodes] = rows * origins.shape[1] + new
         logits[rounds, nodes] = self.model.head(hidden[rows, new])
         return [self]
+
+    def read_on(self, nodes: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Append tokens to some nodes, which may have other tokens in other calls.
+
+        Each lane has a row to itself. Returns last hidden states `[rounds, nodes, width]`.
+        """
+        device = self.lanes.device
+        rows = self.lanes[:, nodes].flatten()
+        written = [torch.tensor(ids, device=device) for ids in tokens] * len(self.lanes)
+        lengths = torch.tensor([len(ids) for ids in written], device=device)
+        places = torch.arange(int(lengths.max()), device=device)
+        positions = self.next[:, rows] + places
+        self.next = self.next.clone()
+        self.next[:, rows, 0] += lengths
+        real = places < lengths[:, None]
+        own = real[:, :, None] & real[:, None, :] & (places <= places[:, None])
+        own |= torch.eye(len(places), dtype=torch.bool, device=device)  # padding looks at itself
+        past = self.visible[rows] & real[:, :, None]
+        everyone = rows.tolist() == list(range(len(self.visible)))
+        with self.cache.only(None if everyone else rows):
+            visible = torch.cat([past, own], dim=-1)
+            hidden = self.model.hidden(
+                self.model.embed(pad(written)), positions, visible, self.cache
+            )
+        appended = real.new_zeros(len(self.visible), 1, len(places))
+        appended[rows, 0] = real
+        self.visible = torch.cat([self.visible, appended], dim=-1)
+        last = hidden[torch.arange(len(rows), device=device), lengths - 1]
+        return last.view(len(self.lanes), len(nodes), -1)
 
     def _take(self, rows: Tensor) -> "Group":
         """Copy some of these rows, with their part of the cache."""

@@ -94,13 +94,6 @@ def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch le
     return torch.cat([before, within | torch.eye(length, dtype=torch.bool)], dim=-1)
 
 
-def last_visible(
-    visible: Bool[Tensor, "batch length slots"], lasts: Int[Tensor, "batch rounds"]
-) -> Bool[Tensor, "batch rounds slots"]:
-    """Mask what each round's last token looks at: the whole round."""
-    return visible.gather(1, lasts[:, :, None].expand(-1, -1, visible.shape[-1]))
-
-
 def step_visible(
     visible: Bool[Tensor, "batch lanes slots"], parents: Int[Tensor, "batch new"]
 ) -> Bool[Tensor, "batch new slots_and_new"]:

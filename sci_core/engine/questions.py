@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
-import torch
-from jaxtyping import Int
 from PIL import Image
-from torch import Tensor
 
 from sci_core.counterfactuals import (
     counterfactual_image,
@@ -103,6 +100,14 @@ class EncodedQuestion:
             (self._resized(ids, image) if image.shrunk else ids, image)
             for ids, image in rounds[span]
         ]
+
+    @property
+    def text_tokens(self) -> int:
+        """How many tokens the original prompt has, chat template included, picture excluded.
+
+        The marks around tiles belong to the picture: they grow with it, and no prompt's text does.
+        """
+        return len(self.texts[0]) - len(self.original.picture.ids)
 
     def _resized(self, ids: list[int], dummy: RoundImage) -> list[int]:
         """Put the dummy's image tokens where the picture's are."""
@@ -233,12 +238,3 @@ def check_context(
                 f"up to {new_tokens:,} are to come; the model's context{why} is {longest:,}. "
                 "Shorten the prompt, make the picture smaller, or ask for fewer new tokens."
             )
-
-
-def prompt_tokens(asked: Sequence[EncodedQuestion], device: Any) -> Int[Tensor, " batch"]:
-    """Count the text tokens of each original prompt: chat template included, picture excluded.
-
-    The marks around tiles belong to the picture: they grow with it, and no prompt's text does.
-    """
-    counts = [len(question.texts[0]) - len(question.original.picture.ids) for question in asked]
-    return torch.tensor(counts, device=device)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sci_core.engine.plan import Plan, last_visible, packed_visible, plan
+from sci_core.engine.plan import Plan, packed_visible, plan
 from sci_core.engine.questions import EncodedQuestion, RoundImage
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import Prefix, PrefixCache
@@ -60,8 +60,7 @@ def read(
     # Other dummies have the size of the original, and so its positions: none need be prepared.
     sized = [image if image.shrunk else asked.original for _, image in rounds]
     positions = [
-        model.checked_positions(ids, image.picture)
-        for (ids, _), image in zip(rounds, sized, strict=True)
+        model.positions(ids, image.picture) for (ids, _), image in zip(rounds, sized, strict=True)
     ]
     start = len(split.prefix)
     cut = start + len(split.shared)
@@ -152,18 +151,18 @@ def prefill_rows(
     cached = max(len(plan.prefix) for plan in plans)
     length = max(len(plan.packed) for plan in plans)
     cache = model.new_cache([begun[read.key] for read in reads if read.plan.prefix], room=length)
-    lasts = torch.tensor([plan.lasts for plan in plans], device=model.device)
+    lasts = torch.tensor([plan.lasts for plan in plans], device=model.device)[:, :, None]
     if not cached and len(plans[0].suffixes) == 1:
         # A round alone is plainly causal, for which attention has a faster path than a mask.
         visible = None
-        seen = torch.arange(length, device=model.device) <= lasts[:, :, None]
+        seen = torch.arange(length, device=model.device) <= lasts
     else:
         visible = packed_visible(plans, cached).to(model.device)
-        seen = last_visible(visible, lasts)
+        seen = visible.gather(1, lasts.expand(-1, -1, visible.shape[-1]))
     images = [features.get(read.round_image.key) for read in reads]
     embeddings = embed(model, [(plan.shared, *plan.suffixes) for plan in plans], images)
     hidden = model.hidden(embeddings, pad([read.positions[1] for read in reads]), visible, cache)
-    last = hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
+    last = hidden.gather(1, lasts.expand(-1, -1, hidden.shape[-1]))
     return cache, seen, last
 
 

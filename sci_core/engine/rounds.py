@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from sci_core.engine.questions import EncodedQuestion, prompt_tokens
+from sci_core.engine.questions import EncodedQuestion
 from sci_core.families.models import VisionLanguageModel
 
 
@@ -29,7 +29,8 @@ class Rounds(ABC):
         self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion], deferred: bool
     ):
         self.asked, self._model = asked, model
-        self.prompt_tokens = prompt_tokens(asked, model.device)
+        text_tokens = [question.text_tokens for question in asked]
+        self.prompt_tokens = torch.tensor(text_tokens, device=model.device)
         texts, dummies = len(asked[0].texts), len(asked[0].dummies)
         self._deferred = deferred and dummies > 0
         self._count = texts if deferred else texts + dummies  # of the rounds in `logits`

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from sci_core.families.base import Inputs, VisionLanguageModel
-from sci_core.families.processors import Picture
 
 
 class Qwen2VL(VisionLanguageModel):
@@ -20,6 +19,7 @@ class Qwen2VL(VisionLanguageModel):
 
     family = "qwen2_vl"
     resizes_once = True
+    axes = 3
 
     def __init__(self, *parts: Any):
         super().__init__(*parts)
@@ -30,7 +30,6 @@ class Qwen2VL(VisionLanguageModel):
                     f"preprocessor_config.json of {self.name} has {own} {getattr(pixels, own)} and "
                     f"its config.json {meant} {getattr(vision, meant)}; expected the same."
                 )
-        self._starts: dict[tuple[int, ...], Tensor] = {}
 
     @staticmethod
     def image_tokens(config: Any, inputs: Inputs) -> int:
@@ -53,34 +52,6 @@ class Qwen2VL(VisionLanguageModel):
             max_pixels=image_processor.size["longest_edge"],
         )
         return width, height
-
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        if not picture.inputs:
-            return super().positions(ids, picture).expand(3, -1)
-        grid = picture.inputs["image_grid_thw"]
-        start = self._positions_of_start(ids.index(self.image_token_id), picture.tokens, grid)
-        text = torch.arange(1, len(ids) - start.shape[1] + 1, device=self.device)
-        return torch.cat([start, start[:, -1:] + text], dim=1)[:, : len(ids)]
-
-    def _positions_of_start(self, before: int, tokens: int, grid: Tensor) -> Tensor:
-        """Return the model's positions of `before` text tokens, the picture, and one text token."""
-        key = (before, *grid[0].tolist())  # computing takes as long as a layer; few are distinct
-        if len(self._starts) > 255:
-            self._starts.clear()
-        if key not in self._starts:
-            ids = torch.tensor([[self.image_token_id]], device=self.device)
-            ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
-            positions, _ = self.hf.model.get_rope_index(
-                ids, image_grid_thw=grid.to(self.device), **self.extra_inputs(ids)
-            )
-            self._starts[key] = positions[:, 0]
-        return self._starts[key].to(self.device)
-
-    def position_ids(self, positions: Tensor) -> Tensor:
-        return positions
-
-    def extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        return {"mm_token_type_ids": (ids == self.image_token_id).int()}
 
 
 class Qwen25VL(Qwen2VL):

@@ -18,7 +18,6 @@ from sci_core.families.files import first_line
 from sci_core.families.precision import is_out_of_memory
 from sci_core.families.prefix_cache import Prefix
 from sci_core.families.processors import Picture, Processor
-from sci_core.families.releases import REMEDY
 from sci_core.families.settings import GenerationSettings, token_ids
 
 Inputs = Mapping[str, Any]  # what an image processor made of a picture, by name
@@ -38,13 +37,14 @@ class VisionLanguageModel(ABC):
         image_settings: what the family's own processor tells its image processor at every call.
         resizes_once: whether a picture becomes as many tokens as it has pixels, between two limits,
             by one resize of the whole; a dummy is then made of the resized picture.
+        axes: how many rotary positions a token has.
         pixel_limits: those that were asked for in place of the checkpoint's own, by name.
     """
 
     family: ClassVar[str]
     image_settings: ClassVar[Mapping[str, Any]] = {}
     resizes_once: ClassVar[bool] = False
-    _positions_agree = False  # nothing was compared yet
+    axes: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class VisionLanguageModel(ABC):
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
         self.pixel_limits: dict[str, int] = {}
+        self._starts: dict[tuple, Tensor] = {}
 
     def __reduce__(self) -> tuple[partial, tuple, Any]:
         if self._reload is None:
@@ -106,21 +107,9 @@ class VisionLanguageModel(ABC):
         """Return features `[tokens, width]` of all pictures, of what `get_image_features` gave."""
         return torch.cat(list(output.pooler_output))
 
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Return rotary positions `[axes, len(ids)]`: three axes for Qwen, else one."""
-        return torch.arange(len(ids), device=self.device)[None]
-
-    def position_ids(self, positions: Tensor) -> Tensor:
-        """Bring positions `[axes, rows, tokens]` into the shape that the language model takes."""
-        return positions[0]
-
     def language_inputs(self, embeddings: Tensor) -> dict[str, Any]:
         """Return embeddings as the language model takes them."""
         return {"inputs_embeds": embeddings}
-
-    def extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        """Return what a plain pass needs besides ids and picture."""
-        return {}
 
     # What follows is the same for all.
 
@@ -189,29 +178,29 @@ class VisionLanguageModel(ABC):
             embeddings[ids == self.image_token_id] = features.to(embeddings)
         return embeddings
 
-    def checked_positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Return `positions`; a model's first ones are compared with those it would take itself.
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Return rotary positions `[axes, len(ids)]`: those that a plain pass of the model takes.
 
-        Raises ImportError where they differ, as another release of transformers may count: every
-        answer would be wrong, and nothing else would say so.
+        The model says those up to one token behind the picture, from which the text counts on. It
+        is asked once a size and place of the picture, for that takes as long as a layer.
         """
-        positions = self.positions(ids, picture)
-        if not self._positions_agree:
-            expected = self.position_ids(positions[:, None])
-            if not torch.equal(self._own_positions(ids, picture)[-len(expected) :], expected):
-                raise ImportError(
-                    f"The installed transformers gives the tokens of {self.name} other positions "
-                    f"than this project does, so that answers would be wrong. {REMEDY}"
-                )
-            self._positions_agree = True
-        return positions
+        if not picture.tokens:
+            return torch.arange(len(ids), device=self.device).expand(self.axes, -1)
+        sizes = {k: size for k, size in picture.inputs.items() if not k.startswith("pixel_")}
+        end = ids.index(self.image_token_id) + picture.tokens
+        head = ids[: end + 1]
+        key = (end, len(head), *(tuple(size.flatten().tolist()) for size in sizes.values()))
+        if len(self._starts) > 255:
+            self._starts.clear()
+        if key not in self._starts:
+            self._starts[key] = self._positions_in_a_pass(head, sizes)
+        start = self._starts[key].to(self.device)
+        text = torch.arange(1, len(ids) - len(head) + 1, device=self.device)
+        return torch.cat([start, start[:, -1:] + text], dim=1)
 
     @torch.no_grad()
-    def _own_positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """The positions that a plain pass hands to the decoder, where the pass ends.
-
-        It has no pixels, so that it costs an embedding: positions follow from the ids and sizes.
-        """
+    def _positions_in_a_pass(self, ids: Sequence[int], sizes: Mapping[str, Tensor]) -> Tensor:
+        """What a plain pass hands to the decoder, where it ends; without pixels it costs little."""
         given: dict[str, Any] = {}
 
         def end(_: Any, __: tuple, arguments: dict[str, Any]) -> None:
@@ -220,22 +209,24 @@ class VisionLanguageModel(ABC):
 
         hook = self.hf.get_decoder().register_forward_pre_hook(end, with_kwargs=True)
         try:
-            sizes = {key: size for key, size in picture.inputs.items() if key != "pixel_values"}
             self._plain_pass(ids, sizes)
         except _DecoderReached:
             pass
         finally:
             hook.remove()
-        plain = torch.arange(len(ids), device=self.device)[None]  # what a decoder takes itself
-        return plain if given.get("position_ids") is None else given["position_ids"]
+        positions = given.get("position_ids")
+        if positions is None:  # which a decoder then takes itself
+            positions = torch.arange(len(ids), device=self.device)[None]
+        return positions.flatten(0, -2)[-self.axes :]  # some releases put text's own before them
 
     def _plain_pass(self, ids: Sequence[int], inputs: Mapping[str, Tensor], **more: Any) -> Any:
         ids = torch.tensor([list(ids)], device=self.device)
+        if "mm_token_type_ids" in inspect.signature(self.hf.forward).parameters:
+            more["mm_token_type_ids"] = (ids == self.image_token_id).int()
         return self.hf(
             input_ids=ids,
             attention_mask=torch.ones_like(ids),
             use_cache=False,
-            **self.extra_inputs(ids),
             **{name: value.to(self.device) for name, value in inputs.items()},
             **more,
         )
@@ -258,7 +249,7 @@ class VisionLanguageModel(ABC):
             mask = mask[:, None]
         return self.hf.get_decoder()(
             **self.language_inputs(embeddings),
-            position_ids=self.position_ids(positions),
+            position_ids=positions if self.axes > 1 else positions[0],
             attention_mask=mask,
             use_cache=True,
             **{self._cache_argument: cache},

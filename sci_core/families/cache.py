@@ -40,12 +40,8 @@ class RoomyLayer(DynamicLayer):
         used = self.get_seq_length() if self._buffers else 0
         total = used + keys.shape[-2]
         if not self._buffers or total > self._buffers[0].shape[-2]:
-            old = self._buffers
-            rows = len(old[0]) if old else len(keys)
-            shape = (rows, *keys.shape[1:-2], total + SPARE)
-            self._buffers = tuple(new.new_empty(*shape, new.shape[-1]) for new in (keys, values))
-            for buffer, before in zip(self._buffers, old, strict=False):
-                buffer[..., :used, :] = before[..., :used, :]
+            begun = (self.keys, self.values) if used else (keys[:, :, :0], values[:, :, :0])
+            self._buffers = tuple(_stacked([part], used, total + SPARE) for part in begun)
         rows = slice(None) if self._only is None else self._only
         for buffer, new in zip(self._buffers, (keys, values), strict=True):
             if self._only is not None:
@@ -57,9 +53,8 @@ class RoomyLayer(DynamicLayer):
     def rows(self, indices: Tensor) -> "RoomyLayer":
         """Copy some rows."""
         part = RoomyLayer()
-        part._buffers = tuple(
-            buffer.index_select(0, indices.to(buffer.device)) for buffer in self._buffers
-        )
+        chosen = indices.to(self.keys.device)
+        part._buffers = tuple(buffer.index_select(0, chosen) for buffer in self._buffers)
         part._show(self.get_seq_length())
         return part
 

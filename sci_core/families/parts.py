@@ -14,12 +14,8 @@ _IMAGE_PROCESSOR = r"(\w+?)(?:ImageProcessor|FeatureExtractor)(?:Fast|Pil)?"  # 
 def load_tokenizer(name: str, **source: Any) -> Any:
     """Load the tokenizer, with the chat template that the checkpoint's processor would use.
 
-    Args:
-        source: revision and the like, as transformers takes them.
-
-    Raises:
-        FileNotFoundError: a file is missing or damaged, or there is no chat template.
-        ValueError: the chat templates leave open which is meant.
+    `source` is revision and the like, as transformers takes them. Raises FileNotFoundError for a
+    file that is missing or damaged, and as `checkpoint_template`.
     """
     import transformers
 
@@ -33,10 +29,7 @@ def load_image_processor(name: str, **source: Any) -> Any:
 
     A checkpoint may name it after its model, as older transformers did (Qwen2_5_VLImageProcessor,
     CLIPFeatureExtractor): where that is no class any more, the model's image processor is meant.
-
-    Args:
-        source: revision and the like, as transformers takes them; and settings that take the place
-            of the checkpoint's own.
+    `source` may also hold settings that take the place of the checkpoint's own.
     """
     import transformers
 

@@ -1,6 +1,6 @@
 """From prompts and pictures to what a model takes: token ids, and preprocessed pixels.
 
-A processor has no weights, so that it can work in other processes ahead of the model. It is never
+A processor has no weights, so that it can work in other threads ahead of the model. It is never
 built through `AutoProcessor`, which for some families needs torchvision for videos.
 """
 
@@ -66,17 +66,10 @@ class Processor:
     chat_template: str | Mapping[str, str] | None = None
     contents: dict[str, dict[tuple, bytes]] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._embedded = self.config.get_text_config().vocab_size
-
     @property
     def settings(self) -> str:
         """The image processor's settings as they are now: they may be changed in place."""
         return repr(getattr(self.image_processor, "__dict__", None))
-
-    @property
-    def image_token_id(self) -> int:
-        return self.config.image_token_id
 
     def as_read(self, image: Image.Image) -> Image.Image:
         """Return the RGB picture at the size at which the model reads it.
@@ -118,7 +111,7 @@ class Processor:
 
         Raises ValueError for a prompt that holds a placeholder of its own.
         """
-        turns = self._chat_turns(prompts)
+        turns = [self._chat_turn(prompt) for prompt in prompts]
         bos = self.tokenizer.bos_token
         encoded = self.tokenizer(
             turns,
@@ -129,14 +122,6 @@ class Processor:
             self._with_picture(ids, picture, prompt)
             for ids, picture, prompt in zip(encoded, pictures, prompts, strict=True)
         ]
-
-    def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
-        """Render each prompt's chat turn; once for all if the template leaves text as it is."""
-        marker = " \n\u0001aZ<&'\"> \n"
-        around = self._chat_turn(marker).split(marker)
-        if len(around) == 2:
-            return [prompt.join(around) for prompt in prompts]
-        return [self._chat_turn(prompt) for prompt in prompts]
 
     def _chat_turn(self, prompt: str) -> str:
         template = self.chat_template
@@ -164,9 +149,10 @@ class Processor:
             ) from error
 
     def _with_picture(self, ids: list[int], picture: Sequence[int], prompt: str) -> list[int]:
-        places = [place for place, token in enumerate(ids) if token == self.image_token_id]
+        image_token = self.config.image_token_id
+        places = [place for place, token in enumerate(ids) if token == image_token]
         if len(places) != 1:
-            placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
+            placeholder = self.tokenizer.convert_ids_to_tokens(image_token)
             if str(placeholder) not in prompt:
                 raise ValueError(
                     f"The chat template of the checkpoint writes {len(places)} image placeholders "
@@ -179,11 +165,11 @@ class Processor:
             )
         place = places[0]
         whole = [*ids[:place], *picture, *ids[place + 1 :]]
-        last = max(whole)
-        if last >= self._embedded:
+        last, embedded = max(whole), self.config.get_text_config().vocab_size
+        if last >= embedded:
             raise ValueError(
                 f"The tokenizer writes {self.tokenizer.convert_ids_to_tokens(last)!r} as token "
-                f"{last}, but the model has embeddings for {self._embedded} tokens alone "
+                f"{last}, but the model has embeddings for {embedded} tokens alone "
                 "(vocab_size in its config.json). Use the tokenizer that belongs to the weights, "
                 "or resize the embeddings and save the model again."
             )

@@ -207,7 +207,6 @@ class CountingModel(VisionLanguageModel):
     dtype, device = torch.float32, torch.device("cpu")
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
     processor = tokenizer = generation = None  # no text is read or written
-    _positions_agree = True  # with those of no transformers model
 
     def __init__(self) -> None:
         pass  # without weights or files
@@ -215,6 +214,9 @@ class CountingModel(VisionLanguageModel):
     @staticmethod
     def image_tokens(config: Any, inputs: Any) -> int:
         raise NotImplementedError("this model is given its pictures with their number of tokens")
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.arange(len(ids))[None]
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         return [torch.zeros(picture.tokens, 1) for picture in pictures]
