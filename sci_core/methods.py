@@ -222,8 +222,10 @@ VDD = Method("VDD", "vdd", visual=("none", "unk"), beta=0.1)
 # Controls: the mean log-probability of the original and of the first rewordings.
 MEANS = tuple(Method(f"mean({N})", "mean", sci(0, N).textual, beta=0.0) for N in (2, 3))
 
-_PRESETS = [each for each in tuple(vars().values()) if isinstance(each, Method)]
-METHODS = {method.name: method for method in (*_PRESETS, *MEANS)}
+METHODS = {
+    method.name: method
+    for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, SCI5_LITE, ICD, VDD, *MEANS)
+}
 
 
 EXAMPLE = "SCI(M=2, N=2, tau1=1.5, beta=0.5)"
