@@ -277,7 +277,7 @@ def stranger(tmp_path_factory):
 def test_a_checkpoint_that_is_not_ours_is_judged_by_all_claims(stranger, capsys):
     """It can read no answer, so no claim is comparable on it; each is measured where it can be."""
     assert sci("claims", "--second", "--records", stranger) == 0
-    said = r"^([\w-]+) \(.*\n  smolvlm, trainings: (\d): not comparable"
+    said = r"^book: ([\w-]+) \(.*\n  smolvlm, trainings: (\d): not comparable"
     counted = dict(re.findall(said, capsys.readouterr().out, re.MULTILINE))
     assert counted.keys() == {claim.id for claim in over_trainings.load_claims()}
     measured = ("more-than-its-neighbours", "more-than-a-vote", "descriptions-no-shorter")

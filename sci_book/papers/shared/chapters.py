@@ -28,7 +28,7 @@ from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
-from sci_core.methods import METHODS, Method
+from sci_core.methods import ICD, METHODS, VDD, Method
 
 SplitBy = Literal["rows", "groups"]
 _RUN = ("revision", "prompts", "dtype", "noise", "max_new_tokens", "datasets")
@@ -196,7 +196,8 @@ class Subject:
         places = {key: place for place, key in enumerate(records.keys)}
         rows = [places[key] for key in self.records.keys if key in places]
         records = records.take(np.array(rows, dtype=np.int64))
-        _check_same_run(self, records, path, "--methods ICD,VDD --record answers")
+        how = f"--methods {ICD.name},{VDD.name} --record answers"
+        _check_same_run(self, records, path, how)
         return records
 
     @cached_property
