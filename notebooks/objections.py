@@ -115,8 +115,8 @@ Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "
 #
 # Where answers are drawn, a method that forbids unlikely tokens gains by that alone. So here all
 # draw at temperature 1: the base; the base with SCI's constraint and nothing else (“sampled,
-# plausible”); and SCI5. What an answer of one token draws is computed, not drawn; short answers
-# were drawn 20 times, with the base alone, so SCI5's comparison is without them.
+# plausible”); and SCI5. What an answer of one token draws is computed, not drawn. A short answer is
+# drawn 20 times; one without draws by both methods is left out.
 
 # %%
 DRAWN = (("sampled, plausible", "sampled"), ("SCI5", "sampled"), ("SCI5", "sampled, plausible"))

@@ -12,7 +12,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
-method: str = "SCI5"  # whose rewordings are judged: SCI3, SCI5, SCI7, or "SCI(M=2, N=2, beta=0.8)"
+method: str = "SCI5"  # whose rewordings are judged: SCI3, SCI5, SCI7, or with constants of your own
 split_by: str = "rows"  # which rows are test: the paper's "rows", or "groups", which splits none
 quantifier: str = "any"  # of the counterfactual answers that make a row biased or sensitive
 
