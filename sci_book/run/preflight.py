@@ -22,7 +22,7 @@ from sci_book.run.shards import SAMPLE_ERRORS, evaluate_rows, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
 from sci_core.engine.questions import ask, round_images, split_rounds
 from sci_core.families.files import hub_settings
-from sci_core.families.models import check_checkpoint
+from sci_core.families.models import check_checkpoint, without_weights
 from sci_core.families.named import check_choice
 from sci_core.families.precision import DTYPES, own_dtype
 
@@ -72,13 +72,9 @@ def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
     check_choice("dtype", dtype, ("auto", *DTYPES))
     name = str(name_or_path)
 
-    import transformers
-
-    settings = check_checkpoint(name, trust_remote_code=False, revision=None)
-    dtype = own_dtype(settings) if dtype == "auto" else dtype
-    config = transformers.AutoConfig.from_pretrained(name, **hub_settings(name))
-    with torch.device("meta"):
-        hf = transformers.AutoModelForImageTextToText.from_config(config)
+    hf = without_weights(name, hub_settings(name))
+    if dtype == "auto":
+        dtype = own_dtype(check_checkpoint(name, trust_remote_code=False, revision=None))
     return hf.num_parameters() * getattr(torch, dtype).itemsize
 
 

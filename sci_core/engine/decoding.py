@@ -172,9 +172,14 @@ def _fault(model: VisionLanguageModel, method: Method, answer: _Open, Z: Tensor)
         faulty = [not bool(torch.isfinite(logits).all()) for logits in alone]
     if not any(faulty):
         faulty = (~torch.isfinite(Z).all(dim=-1)).tolist()
+    return not_finite(method, answer.sample, faulty, len(answer.tokens))
+
+
+def not_finite(method: Method, sample: Sample, faulty: Sequence[bool], step: int) -> str:
+    """Say which rounds of a question, the `faulty` ones, have no finite logits at a step."""
     names = [name for name, bad in zip(method.rounds, faulty, strict=False) if bad]
     return (
-        f"Question {answer.sample}: the logits of {', '.join(names)} are not finite at step "
-        f"{len(answer.tokens)}; every raw logit must be finite. Load the model in float32 or "
-        "bfloat16 (float16 overflows), or leave this question out."
+        f"Question {sample}: the logits of {', '.join(names)} are not finite at step {step}; every "
+        "raw logit must be finite. Load the model in float32 or bfloat16 (float16 overflows), or "
+        "leave this question out."
     )

@@ -208,11 +208,16 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
         prepared = processor.prepare(source)
         values = dummy.on_values(prepared.inputs["pixel_values"], source, number)
         return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})
+    shown = draw_dummy(processor, image, name, noise)
+    return processor.prepare(shown, read_before=noise != "unresized" and not shrinks(name))
+
+
+def draw_dummy(processor: Processor, image: Image.Image, name: str, noise: Noise) -> Image.Image:
+    """Draw the picture that a visual round shows in the place of an RGB picture."""
     if noise == "unresized":
-        return processor.prepare(counterfactual_image(image, name, "wrap"))
+        return counterfactual_image(image, name, "wrap")
     variant = "clamp" if noise == "normalized" else noise
-    shown = counterfactual_image(image, name, variant, processor.as_read)
-    return processor.prepare(shown, read_before=not shrinks(name))
+    return counterfactual_image(image, name, variant, processor.as_read)
 
 
 def check_context(

@@ -115,6 +115,25 @@ def load_model(
     return model
 
 
+def without_weights(name: str, source: Mapping[str, Any]) -> Any:
+    """Build the transformers model of a checkpoint with its generation settings and no memory.
+
+    `source` is as transformers takes it: revision, trust_remote_code and the like.
+
+    Raises as `check_checkpoint`.
+    """
+    import transformers
+
+    revision, trusted = source.get("revision"), source.get("trust_remote_code", False)
+    check_checkpoint(name, trust_remote_code=trusted, revision=revision)
+    config = transformers.AutoConfig.from_pretrained(name, **source)
+    with torch.device("meta"):
+        hf = transformers.AutoModelForImageTextToText.from_config(config)
+    if find_file(name, "generation_config.json", revision) is not None:
+        hf.generation_config = transformers.GenerationConfig.from_pretrained(name, **source)
+    return hf
+
+
 def _pixel_limits(name: str, family: str, least: int | None, most: int | None) -> dict[str, int]:
     """Return the limits that were asked for, by the name that an image processor takes."""
     asked = {"min_pixels": least, "max_pixels": most}

@@ -7,6 +7,7 @@ without a test that fails.
 
 import abc
 import dataclasses
+import enum
 import importlib.util
 import inspect
 import sys
@@ -109,6 +110,52 @@ def dataset_type(dataset, *, default="MCQ"):
     return known.get(dataset, "VQA" if "openended" in dataset.lower() else default)
 
 
+class LLM:
+    """`vllm.LLM` of vLLM 0.32, which `vllm_engine.Engine` stands in for where it must answer."""
+
+    def __init__(self, model): ...
+
+
+class SamplingParams(types.SimpleNamespace):
+    """`vllm.SamplingParams`: what a request is asked with, by name."""
+
+    temperature, max_tokens, stop_token_ids = 1.0, 16, None
+    ignore_eos, detokenize, extra_args = False, True, None
+
+
+class MoveDirectionality(enum.Enum):
+    """`vllm.v1.sample.logits_processor.MoveDirectionality`."""
+
+    UNIDIRECTIONAL = enum.auto()
+    SWAP = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchUpdate:
+    """`vllm.v1.sample.logits_processor.BatchUpdate`: what changed in the rows of a batch."""
+
+    batch_size: int
+    removed: list
+    added: list
+    moved: list
+
+
+class LogitsProcessor(abc.ABC):
+    """`vllm.v1.sample.logits_processor.LogitsProcessor`."""
+
+    @abc.abstractmethod
+    def __init__(self, vllm_config, device, is_pin_memory): ...
+
+    @abc.abstractmethod
+    def apply(self, logits): ...
+
+    @abc.abstractmethod
+    def is_argmax_invariant(self): ...
+
+    @abc.abstractmethod
+    def update_state(self, batch_update): ...
+
+
 LMMS_EVAL = {
     "accelerate": {"Accelerator": Accelerator},
     "lmms_eval.api.model": {"lmms": Lmms},
@@ -118,6 +165,14 @@ LMMS_EVAL = {
 VLMEVALKIT = {
     "vlmeval.dataset": {"DATASET_TYPE": dataset_type},
     "vlmeval.vlm.base": {"BaseModel": BaseModel},
+}
+VLLM = {
+    "vllm": {"LLM": LLM, "SamplingParams": SamplingParams},
+    "vllm.v1.sample.logits_processor": {
+        "BatchUpdate": BatchUpdate,
+        "LogitsProcessor": LogitsProcessor,
+        "MoveDirectionality": MoveDirectionality,
+    },
 }
 
 

@@ -1,0 +1,196 @@
+"""Does vLLM give the tokens of `generate`? And what do the rounds cost its steps?
+
+    make integrations    # makes the environment in which vLLM runs, and calls this there
+
+For each pocket model, questions of the six data sets under each method, greedy and sampled, in
+float32. The engine has seats for 13 requests, which no method's rounds divide, so that groups of
+different steps meet in it. Each model has a process of its own. An answer that differs is a
+near-tie if `generate` itself came as near to another choice.
+"""
+
+import argparse
+import json
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # also for the tests' measure of near-ties
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+import vllm  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from sci_book.data.datasets import load_dataset  # noqa: E402
+from sci_book.data.prompts import build_prompt  # noqa: E402
+from sci_book.files import json_text  # noqa: E402
+from sci_book.integrations import vllm as served  # noqa: E402
+from sci_book.resources import CHECKPOINTS, RESULTS  # noqa: E402
+from sci_core import generate, load_model, sci  # noqa: E402
+from sci_core.generate import find_method  # noqa: E402
+from tests import tiny  # noqa: E402
+
+MODELS = ("pocket-qwen2vl", "pocket-llavanext")
+METHODS = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+SAMPLED = {"temperature": 1.0, "top_k": 20, "top_p": 0.95, "seed": 7}
+NEW_TOKENS, SEATS, BUDGET = 8, 13, 2048
+RUNS, TIMED = 20, 4  # paired runs, and questions of each
+
+
+def as_published(checkpoint: Path, folder: Path) -> Path:
+    """A copy whose vision tower is named as in published LLaVA-NeXT, which vLLM 0.32 expects.
+
+    Newer releases of transformers, which saved the pocket one, leave out "vision_model".
+    """
+    copy = Path(shutil.copytree(checkpoint, folder / checkpoint.name))
+    weights = load_file(copy / "model.safetensors")
+    if "vision_tower.pre_layrnorm.weight" in weights:
+        plain, published = "vision_tower.", "vision_tower.vision_model."
+        weights = {name.replace(plain, published): each for name, each in weights.items()}
+        save_file(weights, copy / "model.safetensors", {"format": "pt"})
+    return copy
+
+
+def engine(checkpoint: Path) -> Any:
+    return served.load_llm(
+        str(checkpoint),
+        dtype="float32",
+        enforce_eager=True,  # nothing is compiled
+        max_model_len=1024,
+        max_num_seqs=SEATS,
+        max_num_batched_tokens=BUDGET,
+        block_size=32,  # a pocket prompt is shorter than the usual block of 128 tokens
+        kv_cache_memory_bytes=1 << 28,
+    )
+
+
+def compared(model: Any, llm: Any, asked: tuple, method: str, **sampling: Any) -> dict[str, Any]:
+    """How many answers are those of `generate`, and what the engine counted meanwhile."""
+    counts = served.Counts()
+    llm.reset_prefix_cache()
+    found = served.generate(llm, *asked, method, NEW_TOKENS, counts=counts, **sampling)
+    ours = generate(model, *asked, method, NEW_TOKENS, return_logits=True, **sampling)
+    equal = [
+        (one.tokens, one.end) == (other.tokens, other.end)
+        for one, other in zip(found, ours, strict=True)
+    ]
+    ties = [
+        tiny.deciding_gap(model, find_method(method), prompt, answer) <= tiny.NEAR_TIE
+        for same, prompt, answer in zip(equal, asked[1], ours, strict=True)
+        if not same
+    ]
+    return {"answers": len(equal), "equal": sum(equal), "near_ties": sum(ties), **vars(counts)}
+
+
+def refused(ask: Callable[[], Any]) -> str:
+    """The sentence with which a question is refused, or what was answered instead."""
+    try:
+        return f"answered: {ask()}"
+    except ValueError as error:
+        return str(error)
+
+
+def shares(llm: Any, asked: tuple) -> list[float]:
+    """What part of the time of all steps the processor took, for each of some runs under SCI5."""
+    spent = {"processor": 0.0, "steps": 0.0}
+
+    def timed(owner: Any, name: str, part: str) -> None:
+        plain = getattr(owner, name)
+
+        def clocked(*given: Any) -> Any:
+            begin = time.perf_counter()
+            result = plain(*given)
+            spent[part] += time.perf_counter() - begin
+            return result
+
+        setattr(owner, name, clocked)
+
+    timed(served.RoundsProcessor, "apply", "processor")
+    timed(served.RoundsProcessor, "update_state", "processor")
+    timed(llm.llm_engine, "step", "steps")
+    parts = []
+    for _ in range(RUNS):
+        spent.update(processor=0.0, steps=0.0)
+        served.generate(llm, *asked, "SCI5", NEW_TOKENS)
+        parts.append(spent["processor"] / spent["steps"])
+    return parts
+
+
+def one_model(name: str, count: int) -> dict[str, Any]:
+    """All that is measured of one model."""
+    rows = load_dataset("pocket").rows
+    rows = rows[:: len(rows) // count][:count]
+    model = load_model(CHECKPOINTS / name, device="cpu")
+    with tempfile.TemporaryDirectory() as scratch:
+        llm = engine(as_published(CHECKPOINTS / name, Path(scratch)))
+        return measured(name, model, llm, rows)
+
+
+def measured(name: str, model: Any, llm: Any, rows: Sequence[Any]) -> dict[str, Any]:
+    """What comes out of some questions, method by method; what is refused; what a step costs."""
+    asked = [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
+    outcomes = {}
+    for method in METHODS:
+        outcomes[method] = compared(model, llm, asked, method)
+        print(name, method, outcomes[method], flush=True)
+    outcomes["SCI5, sampled"] = compared(model, llm, asked, "SCI5", **SAMPLED)
+    print(name, "sampled", outcomes["SCI5, sampled"], flush=True)
+    (image, *_), (prompt, *_) = asked
+    long = "Look at every part of it. " * 50 + prompt
+    refusals = [
+        refused(lambda: served.generate(llm, [image], [prompt], sci(8, 7), NEW_TOKENS)),
+        refused(lambda: served.generate(llm, [image], [long], "SCI5", NEW_TOKENS)),
+    ]
+    parts = shares(llm, tuple(part[:TIMED] for part in asked))
+    return {"methods": outcomes, "refused": refusals, "processor_share": statistics.median(parts),
+            "processor_share_ends": [min(parts), max(parts)]}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=80, help="questions, spread over all")
+    parser.add_argument("--json", type=Path, default=RESULTS / "vllm" / "parity.json")
+    parser.add_argument("--model", choices=MODELS, help="this one alone, in this process")
+    given = parser.parse_args()
+    if given.model:
+        given.json.write_text(json_text(one_model(given.model, given.rows)), encoding="utf-8")
+        return
+    found = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in MODELS:
+            file = Path(scratch, name)
+            own = ["--model", name, "--rows", str(given.rows), "--json", str(file)]
+            subprocess.run([sys.executable, __file__, *own], check=True)
+            found[name] = json.loads(file.read_text(encoding="utf-8"))
+    every = [outcome for each in found.values() for outcome in each["methods"].values()]
+    total = {key: sum(outcome[key] for outcome in every) for key in every[0]}
+    result = {
+        **total,
+        "dtype": "float32",
+        "max_num_seqs": SEATS,
+        "max_num_batched_tokens": BUDGET,
+        "models": found,
+        "versions": {
+            "vllm": vllm.__version__,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    given.json.write_text(json_text(result, indent=1) + "\n", encoding="utf-8")
+    print({key: value for key, value in result.items() if key != "models"})
+    if total["equal"] + total["near_ties"] < total["answers"] or total["incomplete"]:
+        sys.exit("some answers are not those of sci_core.generate")
+
+
+if __name__ == "__main__":
+    main()
