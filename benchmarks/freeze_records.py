@@ -51,8 +51,8 @@ def described(checkpoint: str, file: Path) -> Commands:
 
 
 def further(checkpoint: str, file: Path) -> Commands:
-    """The commands that make a file of what neighbours answer to the rows of a model's own."""
-    return evaluated(checkpoint, "pocket", file, "--methods ICD,VDD --record answers")
+    """The commands that make a file of what neighbours and other wordings answer to all rows."""
+    return evaluated(checkpoint, "pocket", file, "--methods ICD,VDD,nothing --record answers")
 
 
 def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:

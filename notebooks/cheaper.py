@@ -43,7 +43,7 @@ from sci_book.pipeline import registration
 from sci_book.results.controls import READS
 from sci_book.results.statistics import verdict
 from sci_book.run.method_sets import CHEAPER, EDITED
-from sci_core.methods import BASE, MEANS, METHODS, SCI5, SCI7, sci
+from sci_core.methods import BASE, ICD, MEANS, METHODS, SCI5, SCI7, VDD, sci
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
@@ -215,7 +215,8 @@ tables.Table("oracle", pd.DataFrame(oracle, dtype=object).T, caption)
 # than SCI5: no vote here has SCI5's tokens.
 
 # %%
-PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), *MEANS, "vote(2)", "vote(3)")
+PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), ICD, VDD, *MEANS, "vote(2)",
+          "vote(3)")  # fmt: skip
 
 
 def bought(model, method, part):

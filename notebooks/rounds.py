@@ -46,7 +46,7 @@ from sci_book.papers.shared.figures import INK, LOSS_TO_GAIN, legend_below
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER, RESULTS
 from sci_book.results.metrics import KINDS, accuracy_table, flips
-from sci_core.methods import BASE, METHODS, SCI5, sci
+from sci_core.methods import BASE, METHODS, SCI5, SCI7, sci
 
 began = stamp.begin()
 
@@ -133,9 +133,10 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## Table 5: what each round adds
 #
 # First each input alone, then the original input with one round or more: the paper's rows, in its
-# order. Two trivial answers follow, the base's second choice (*runner-up*) and another option by
-# lot ({doc}`table02_drbench`). A dagger marks a printed row that cannot be: no numbers of right
-# answers, over the sizes in the paper's Table 1, give its three percentages.
+# order, then any round that the paper does not have. Two trivial answers follow, the base's second
+# choice (*runner-up*) and another option by lot ({doc}`table02_drbench`). A dagger marks a printed
+# row that cannot be: no numbers of right answers, over the sizes in the paper's Table 1, give its
+# three percentages.
 
 # %%
 table05 = pd.read_csv(PAPER / "table05.csv", keep_default_na=False)
@@ -148,7 +149,9 @@ for model in subjects:
     printed = printed.reindex(index=table05["rounds"].unique(), columns=KINDS).astype(float)
     rows, labels = {}, {}
     odd = unfit("table05", model.label, "rounds")
-    for rounds in printed.index:
+    beyond = [f"original {name}" for name in components.counterfactuals(model)
+              if name not in SCI7.rounds]  # fmt: skip
+    for rounds in [*printed.index, *beyond]:
         first, *more = rounds.split()
         if first == "original" and tuple(more) in right[model.shown]:
             rows[rounds] = right[model.shown][tuple(more)]

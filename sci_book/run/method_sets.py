@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
+
 from sci_book.methods import BASELINES, COMPARED
+from sci_core.counterfactuals import REWRITES
 from sci_core.methods import (
     BASE,
     EXAMPLE,
@@ -53,12 +56,28 @@ CHEAPER = (
     replace(SCI5, name="SCI5 small noise", visual=("black", "smallnoise500")),
     SCI5_LITE,
 )
+ASKING_NOTHING = tuple(name for name in REWRITES if name.startswith("N"))
+"""Wordings of V1's length that ask for nothing: data_manifests/neutral.yaml."""
+
+
+def asking_nothing(whole: Method) -> tuple[Method, ...]:
+    """A method with these in its rewordings' place, in turn: each stands in each place once."""
+    turns = [
+        np.roll(ASKING_NOTHING, -first)[: whole.N].tolist() for first in range(len(ASKING_NOTHING))
+    ]
+    return tuple(
+        replace(whole, name=f"{whole.name} {' '.join(names)}", textual=tuple(names))
+        for names in turns
+    )
+
+
 ALL_METHODS = tuple(dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS, *CHEAPER)))
 SETS = {
     "standard": STANDARD_METHODS,
     "extended": EXTENDED_METHODS,
     "ablations": (*STANDARD_METHODS, *ABLATIONS),
     "cheaper": CHEAPER,
+    "nothing": asking_nothing(SCI5),
     "all": ALL_METHODS,
 }
 

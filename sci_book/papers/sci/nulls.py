@@ -43,15 +43,13 @@ from sci_book.papers.sci.shapley import coalitions
 from sci_book.papers.shared import frame
 from sci_book.papers.shared.chapters import READINGS, Subject
 from sci_book.resources import PAPER
-from sci_core.counterfactuals import REWRITES
+from sci_book.run.method_sets import ASKING_NOTHING, asking_nothing
 from sci_core.methods import METHODS, SCI7, Method, method
 
 Contrast = list[tuple[Real, Method | str]]
 """How much the outcome of a method counts, or of a round asked alone."""
 Lines = Iterator[dict[str, Any]]
 SUBSETS = ("B", "S", "BS", "S∖B", "all")
-ASKING_NOTHING = tuple(name for name in REWRITES if name.startswith("N"))
-"""Wordings of V1's length that ask for nothing: data_manifests/neutral.yaml."""
 _SAME = ("model", "subset", "split", "dataset", "construction_model")
 
 
@@ -71,8 +69,7 @@ def _again(whole: Method, times: int, **constants: Real) -> Method:
 
 def _nothing(whole: Method, sign: Real) -> Contrast:
     """In turn, so that each wording stands in each place once; together they count `sign`."""
-    turns = [np.roll(ASKING_NOTHING, -first).tolist() for first in range(len(ASKING_NOTHING))]
-    turned = [replace(whole, textual=tuple(names[: whole.N])) for names in turns]
+    turned = asking_nothing(whole)
     return [(sign / len(turned), one) for one in turned]
 
 

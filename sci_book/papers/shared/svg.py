@@ -59,7 +59,9 @@ def svg(figure: Figure, alt: str, *, for_phone: bool = False) -> str:
     body = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", body)
     body = re.sub(r"-?\d+\.\d{3,}", _shorter, body)
     body = re.sub(r"<(text|tspan|\w+)\b[^>]*>", _themed, body)
-    # In one line, and with the one family of letters named once: half of the bytes of a page.
+    # In one line, without turns by nothing, and with the one family of letters named once: half of
+    # the bytes of a page.
+    body = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", body)
     body = re.sub(r" ?font-family: 'DejaVu Sans';?", "", body)
     body = re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>", "", body)
     body = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", body)).replace("'DejaVu Sans'", _FONT)
