@@ -154,6 +154,24 @@ def measured(name: str, model: Any, llm: Any, rows: Sequence[Any]) -> dict[str, 
             "processor_share_ends": [min(parts), max(parts)]}  # fmt: skip
 
 
+def summary(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What was found of each model, its sums, and the versions that answered."""
+    every = [outcome for each in found.values() for outcome in each["methods"].values()]
+    return {
+        **{key: sum(outcome[key] for outcome in every) for key in every[0]},
+        "dtype": "float32",
+        "max_num_seqs": SEATS,
+        "max_num_batched_tokens": BUDGET,
+        "models": found,
+        "versions": {
+            "vllm": vllm.__version__,
+            "torch": torch.__version__.partition("+")[0],
+            "transformers": transformers.__version__,
+            "python": platform.python_version(),
+        },
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=80, help="questions, spread over all")
@@ -170,25 +188,11 @@ def main() -> None:
             own = ["--model", name, "--rows", str(given.rows), "--json", str(file)]
             subprocess.run([sys.executable, __file__, *own], check=True)
             found[name] = json.loads(file.read_text(encoding="utf-8"))
-    every = [outcome for each in found.values() for outcome in each["methods"].values()]
-    total = {key: sum(outcome[key] for outcome in every) for key in every[0]}
-    result = {
-        **total,
-        "dtype": "float32",
-        "max_num_seqs": SEATS,
-        "max_num_batched_tokens": BUDGET,
-        "models": found,
-        "versions": {
-            "vllm": vllm.__version__,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "python": platform.python_version(),
-        },
-    }
+    result = summary(found)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json_text(result, indent=1) + "\n", encoding="utf-8")
     print({key: value for key, value in result.items() if key != "models"})
-    if total["equal"] + total["near_ties"] < total["answers"] or total["incomplete"]:
+    if result["equal"] + result["near_ties"] < result["answers"] or result["incomplete"]:
         sys.exit("some answers are not those of sci_core.generate")
 
 

@@ -120,16 +120,18 @@ class RoundsProcessor(LogitsProcessor):
         for step, groups in self._complete().items():
             rows = torch.tensor(list(groups.values()), device=logits.device).T
             Z = logits[rows].float()
-            sound = torch.isfinite(Z).all(dim=-1)
-            for place, group in enumerate(groups):
-                if not sound[:, place].all():
-                    faulty = (~sound[:, place]).tolist()
-                    group.error = not_finite(group.method, group.sample, faulty, step)
-            fine = [place for place, group in enumerate(groups) if group.error is None]
-            if fine:
-                chosen = _choose([*groups], fine, Z, step)
-                logits[rows[:, fine]] = -torch.inf
-                logits[rows[:, fine], chosen] = 0.0
+            try:
+                chosen = _choose([*groups], Z, step)
+            except FloatingPointError:
+                fine = _sound([*groups], Z, step)
+                if len(fine) == len(groups):  # the scores overflow, of finite logits
+                    raise
+                if not fine:
+                    continue
+                rows = rows[:, fine]
+                chosen = _choose([[*groups][place] for place in fine], Z[:, fine], step)
+            logits[rows] = -torch.inf
+            logits[rows, chosen] = 0.0
         return logits
 
     def _complete(self) -> dict[int, dict[Group, list[int]]]:
@@ -152,12 +154,18 @@ def _is_round(params: Any) -> bool:
     return KEY in (getattr(params, "extra_args", None) or {})
 
 
-def _choose(
-    groups: Sequence[Group], fine: Sequence[int], Z: torch.Tensor, step: int
-) -> torch.Tensor:
-    """Choose the next token of the `fine` ones of some groups, as `sci_core.generate` does."""
-    if len(fine) < len(groups):
-        groups, Z = [groups[place] for place in fine], Z[:, list(fine)]
+def _sound(groups: Sequence[Group], Z: torch.Tensor, step: int) -> list[int]:
+    """Which groups have finite logits; the others are told which of their rounds have not."""
+    finite = torch.isfinite(Z).all(dim=-1).T.tolist()
+    for group, rounds in zip(groups, finite, strict=True):
+        if not all(rounds):
+            faulty = [not sound for sound in rounds]
+            group.error = not_finite(group.method, group.sample, faulty, step)
+    return [place for place, group in enumerate(groups) if group.error is None]
+
+
+def _choose(groups: Sequence[Group], Z: torch.Tensor, step: int) -> torch.Tensor:
+    """Choose the next token of some groups, as `sci_core.generate` does."""
     written = [group.chosen for group in groups]
     rules = [group.rules for group in groups]
     score = scores(

@@ -1,5 +1,6 @@
 """The processor and the calls of vLLM: answers of complete groups alone, and what is refused."""
 
+import json
 import os
 import random
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from sci_book.resources import CHECKPOINTS
+from sci_book.resources import CHECKPOINTS, RESULTS, ROOT
 from sci_core import METHODS, generate
 from sci_core.families.settings import Rules
 from tests import tiny
@@ -284,6 +285,18 @@ def test_other_requests_of_the_batch_are_left_alone(plugin):
     processor.update_state(BatchUpdate(3, [], [(0, other, None, [])], []))
     again = processor.apply(logits.clone())
     assert torch.equal(again, logits) and group.incomplete == 1
+
+
+def test_what_was_measured_is_whole_and_the_page_says_it():
+    found = json.loads((RESULTS / "vllm" / "parity.json").read_text(encoding="utf-8"))
+    page = " ".join((ROOT / "book" / "serving_with_vllm.md").read_text(encoding="utf-8").split())
+    assert found["answers"] == found["equal"] + found["near_ties"] >= 1000
+    assert found["incomplete"] == found["asked_again"] == 0 and len(found["models"]) == 2
+    assert f"{found['equal']:,} of {found['answers']:,} answers" in page
+    assert f"{found['cached_tokens']:,} of {found['prompt_tokens']:,} tokens" in page
+    for model in found["models"].values():
+        assert [each.startswith("Question 0 with") for each in model["refused"]] == [True, True]
+        assert f"{100 * model['processor_share']:.1f} %" in page
 
 
 @pytest.mark.skipif(not stand_ins.installed("vllm"), reason="vLLM is not installed")
