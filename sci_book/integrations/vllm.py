@@ -31,7 +31,7 @@ except ImportError as error:
     ) from error
 
 from sci_core.arguments import Number, Whole, check
-from sci_core.counterfactuals import find_dummy, shows_picture
+from sci_core.counterfactuals import find_dummy
 from sci_core.engine.decoding import Answer, not_finite
 from sci_core.engine.questions import Noise, Question, draw_dummy
 from sci_core.families.base import VisionLanguageModel
@@ -405,12 +405,13 @@ class _Call:
         shown = shown if self.noise == "unresized" else processor.as_read(shown)
         rounds = [_prompt(each, shown) for each in ids]
         for name in visual:
-            if shows_picture(name):
+            words = find_dummy(name)[0].words
+            if words is None:
                 dummy = draw_dummy(processor, question.prepared, name, self.noise)
                 rounds.append(_prompt(ids[0], dummy))
             else:
-                words = processor.words_for_picture(find_dummy(name)[0].words).ids
-                rounds.append(_prompt(*processor.token_ids([question.prompt], [words])))
+                picture = processor.words_for_picture(words)
+                rounds.append(_prompt(*processor.token_ids([question.prompt], [picture.ids])))
         inputs = self.llm.llm_engine.renderer.render_cmpl(rounds)
         rules = self.model.generation.rules(
             inputs[0]["prompt_token_ids"],
