@@ -354,7 +354,7 @@ def side_by_side(
         for marks in ax.collections:
             marks.set_clip_on(False)  # all of them lie within; fewer bytes in a page
         _finish(ax, names)
-        ax.set_title(one, fontsize=10)
+        ax.set_title(fill(str(one), 80 // (len(across) + 1)), fontsize=10)
         ax.set_xlabel(xlabel, fontsize=9)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure)
