@@ -10,7 +10,7 @@ from sci_book.resources import NOTEBOOKS, ROOT
 HOME = ROOT / "sci_book" / "results" / "statistics.py"
 LEVELS = re.compile(r"\b0\.95\b|\b0\.975\b|\b0\.025\b|\b95 %|\b1\.96\b")
 # β goes to 0.95 on one page; the papers print intervals of their own.
-NO_LEVEL = {"cheaper.py": "BETAS", "audit.py": "printed", "kinds.py": "Wilson"}
+NO_LEVEL = {"cheaper.py": "BETAS", "audit.py": "printed"}
 CODE = [
     path
     for folder in ("sci_core", "sci_book", "notebooks")

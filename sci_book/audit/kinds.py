@@ -158,10 +158,13 @@ def pooled(printed: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
     return Outcome(fits, {"count": count, "n": rows})
 
 
-def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell) -> Outcome:
-    """Wilson's interval of the share that several parts have together, n rows in each."""
+def interval(low: Cell, high: Cell, parts: Sequence[Cell], n: Cell, level: Real) -> Outcome:
+    """Wilson's interval of the share that several parts have together, n rows in each.
+
+    `level` is the paper's, in percent.
+    """
     count, rows = pool(parts, n)
-    ends = [100 * value for value in wilson(count, rows)[1:3]]
+    ends = [100 * value for value in wilson(count, rows, level / 100)[1:3]]
     near = rounds_to(ends[0], low.text) and rounds_to(ends[1], high.text)
     return Outcome(
         near and _whole(parts, n), {"count": count, "n": rows, "start": ends[0], "end": ends[1]}

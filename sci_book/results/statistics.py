@@ -404,13 +404,13 @@ def mcnemar(first: Rows, second: Rows) -> float:
     return float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
-def wilson(correct: int, n: int) -> Interval:
+def wilson(correct: int, n: int, level: float = LEVEL) -> Interval:
     """Wilson's interval for one proportion of `n` independent rows."""
     if n == 0:
         return NO_DATA
     from statsmodels.stats.proportion import proportion_confint
 
-    low, high = proportion_confint(correct, n, alpha=1 - LEVEL, method="wilson")
+    low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
     share = correct / n  # of none or of all, it is an end, which rounding must not put beside it
     key = hashlib.blake2s(f"{correct} of {n}".encode()).hexdigest()[:12]
     return Interval(share, min(float(low), share), max(float(high), share), n, n, key=key)

@@ -68,6 +68,7 @@ checks:
   n: 200
 - about: interval, {model}
   check: interval
+  level: 95
   table: made_table01
   each: {model: [Ada, Ben]}
   low: {model: "{model}", metric: low}

@@ -92,12 +92,12 @@ def test_shares_of_several_parts_are_pooled(counts):
     share = cell(100 * total / rows, 1)
     assert kinds.pooled(share, parts, n).fits
     assert not kinds.pooled(cell(share.value + 0.3, 1), parts, n).fits
-    low, high = (cell(100 * end, 1) for end in wilson(total, rows)[1:3])
-    assert kinds.interval(low, high, parts, n).fits
-    assert not kinds.interval(low, cell(high.value + 0.2, 1), parts, n).fits
+    low, high = (cell(100 * end, 1) for end in wilson(total, rows, 0.9)[1:3])
+    assert kinds.interval(low, high, parts, n, 90).fits
+    assert not kinds.interval(low, cell(high.value + 0.2, 1), parts, n, 90).fits
     no_count = [*parts[1:], cell(parts[0].value + 0.4, 1)]
     assert not kinds.pooled(share, no_count, n).fits
-    assert not kinds.interval(low, high, no_count, n).fits
+    assert not kinds.interval(low, high, no_count, n, 90).fits
 
 
 def test_shares_that_divide_all_rows_are_found_as_counts():

@@ -130,9 +130,12 @@ def severity(printed: Cell) -> Outcome:
     return Outcome(nearest == printed.value, values)
 
 
-def gap(printed: Cells, compact: Cells, large: Cells, n: Cell) -> Outcome:
-    """A gap between two shares: itself, the ends of its interval, z and p, as far as printed."""
-    wald, counts = _wald(compact, large, n)
+def gap(printed: Cells, compact: Cells, large: Cells, n: Cell, level: Real) -> Outcome:
+    """A gap between two shares: itself, the ends of its interval, z and p, as far as printed.
+
+    `level` is the paper's, in percent.
+    """
+    wald, counts = _wald(compact, large, n, level / 100)
     computed = {"gap": 100 * wald.estimate, "gap low": 100 * wald.low, "gap high": 100 * wald.high,
                 "z": wald.z, "p": wald.p}  # fmt: skip
     cells = {c.fields["metric"]: c.text for c in printed if c.fields["metric"] in computed}
@@ -170,9 +173,10 @@ def no_of_false_yn() -> Outcome:
     return Outcome(not passing["paper"], {**passing, "n": len(replies), "all": ", ".join(replies)})
 
 
-def _wald(compact: Cells, large: Cells, n: Cell) -> tuple[Wald, dict[str, int]]:
+def _wald(compact: Cells, large: Cells, n: Cell, *level: float) -> tuple[Wald, dict[str, int]]:
     (few, rows), (many, _) = pool(compact, n), pool(large, n)
-    return wald_difference(few, rows, many, rows), {"compact": few, "large": many, "n": rows}
+    wald = wald_difference(few, rows, many, rows, *level)
+    return wald, {"compact": few, "large": many, "n": rows}
 
 
 def _called(cell: Cell) -> str:

@@ -36,7 +36,9 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     return mcnemar(first, ~first)
 
 
-def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wald:
+def wald_difference(
+    first: int, n_first: int, second: int, n_second: int, level: float = LEVEL
+) -> Wald:
     """Wald's interval and test of `second / n_second - first / n_first`, variance unpooled.
 
     ``z = d / sqrt(p1 (1 - p1) / n1 + p2 (1 - p2) / n2)``: Table 9's z of 5.69. Rows count as
@@ -51,7 +53,7 @@ def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wal
     p_first, p_second = first / n_first, second / n_second
     difference = p_second - p_first
     error = sqrt(p_first * (1 - p_first) / n_first + p_second * (1 - p_second) / n_second)
-    half = float(norm.ppf((1 + LEVEL) / 2)) * error
+    half = float(norm.ppf((1 + level) / 2)) * error
     if error:
         z = difference / error
     else:
