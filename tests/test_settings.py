@@ -5,6 +5,7 @@ import random
 import warnings
 from copy import copy
 from dataclasses import replace
+from inspect import signature
 from itertools import pairwise
 
 import pytest
@@ -23,11 +24,11 @@ def own_greedy(model, image, prompt, new_tokens):
     picture = model.processor.prepare(image)
     ids = torch.tensor([model.processor.token_ids([prompt], [picture.ids])[0]])
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
+    if "mm_token_type_ids" in signature(model.hf.forward).parameters:
+        inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a least length beyond the greatest
-        found = model.hf.generate(
-            **inputs, **model.extra_inputs(ids), do_sample=False, max_new_tokens=new_tokens
-        )
+        found = model.hf.generate(**inputs, do_sample=False, max_new_tokens=new_tokens)
     return found[0, ids.shape[1] :].tolist()
 
 

@@ -181,8 +181,8 @@ def test_the_page_tells_of_the_subjects_what_the_files_say():
 
 
 def test_pages_whose_claims_no_registered_file_holds_are_named():
-    (said,) = (text for text in shown("trust", "text/markdown") if text.startswith("["))
-    named = {name for name in pages.places() if pages.link(name) in said.split(", ")}
+    *_, said = (text for text in shown("trust", "text/markdown") if text.startswith("- ["))
+    named = {name for name in pages.places() if f"- {pages.link(name)}" in said.splitlines()}
     assert {"drbench_held_out", "prediction", "headline_seeds", "why_gains", "frontier"} <= named
     leading = {claim.page for claim in CLAIMS.values() if claim.leads}
     assert not named & leading and not named & set(registration.BESIDE.values())
