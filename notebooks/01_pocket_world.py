@@ -63,7 +63,7 @@ for name, record in records.items():
             mask = (family == category) & (usual == is_it) & record.ok
             known[category, labels[name], word] = share(right[mask], group[mask])
     sides = [mask & record.ok for mask in (usual, ~usual)]
-    gap = apart(*((right[mask], group[mask]) for mask in sides))
+    gap = apart([tuple((right[mask], group[mask]) for mask in sides)])
     drops[name] = gap._replace(n=int(record.ok.sum()))
 
 # %% tags=["remove-output"]

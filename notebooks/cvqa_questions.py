@@ -85,7 +85,7 @@ groups = {"indirect": ~direct, "direct": direct}
 lines = {}
 for name, among in parts.items():
     sides = [(among[rows], pictures[rows]) for rows in groups.values()]
-    found = apart(*sides).times(100)
+    found = apart([sides]).times(100)
     theirs = printed_gaps.loc[name] if name in measures.SMALL else -printed_gaps.sum()
     lines[name] = {
         **{kind: share(among[rows], pictures[rows]).times(100) for kind, rows in groups.items()},

@@ -175,7 +175,7 @@ for (kind, _), rows in wrong.items() if asked else ():
 
 def share_of(labels, category):
     """A category's share of A to C in % with Wilson's interval; of D and E the count."""
-    count, among = int((labels == category).sum()), int(measures.labelled(labels, category).sum())
+    count, among = int((labels == category).sum()), int(measures.among(labels, category).sum())
     if category in SHARED:
         return tables.shown(statistics.wilson(count, among), decimals=1), str(among)
     return str(count) if among else tables.MISSING, str(among)

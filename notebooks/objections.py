@@ -42,6 +42,12 @@ began = stamp.begin()
 subjects = chapters.subjects(models, records)
 judged = second.of_page("objections", subjects)
 
+
+def verdict(section):
+    """What the claims of a section come to, and each of them."""
+    return Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == section]))
+
+
 # %% tags=["hide-input"]
 Markdown(second.standing())
 
@@ -52,7 +58,7 @@ at_head = Answer()  # computed below, and written here
 # ## (a) A shift towards “no”?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(a)"]))
+verdict("(a)")
 
 # %% [markdown]
 # > “crude, unidirectional adjustments to the model’s output distribution”
@@ -106,7 +112,7 @@ frame.shown(
 # ## (b) The constraint?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(b)"]))
+verdict("(b)")
 
 # %% [markdown]
 # > “the adaptive plausibility constraint, which reduces the sampling strategy to greedy search”
@@ -138,7 +144,7 @@ frame.shown(
 # ## (c) Only more compute?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(c)"]))
+verdict("(c)")
 
 # %% [markdown]
 # > “these more expenses can afford sampling more solutions with self-consistency, I wonder is that
@@ -218,7 +224,7 @@ frame.table(
 # ## (d) Does any other answer do as well?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(d)"]))
+verdict("(d)")
 
 # %% [markdown]
 # > On B the base is wrong by construction. Whoever changes its answer gains there.
@@ -246,7 +252,7 @@ frame.shown(
 # ## (e) What does it do where nothing is wrong?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(e)"]))
+verdict("(e)")
 
 # %% [markdown]
 # > “outperformed by a model with no modifications at all. Is this approach intended to be a method
@@ -309,7 +315,7 @@ frame.table(
 # ## (f) Greedy or sampled?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(f)"]))
+verdict("(f)")
 
 # %% [markdown]
 # > “it seems impossible to prove whether your method worked or the greedy method did”
@@ -345,7 +351,7 @@ frame.shown(
 # ## (g) Other benchmarks?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(g)"]))
+verdict("(g)")
 
 # %% [markdown]
 # > “how would VCD perform on LLaVA suite of benchmarks that is not focused on hallucination […]?
@@ -374,7 +380,7 @@ frame.shown(
 # ## (h) Is it sure of itself?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(h)"]))
+verdict("(h)")
 
 # %% [markdown]
 # > A decoder that makes the likeliest answers likelier still is sure where it is wrong.
@@ -439,7 +445,7 @@ frame.table(
 # ## (i) The neighbours?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == "(i)"]))
+verdict("(i)")
 
 # %% [markdown]
 # > ICD and VDD are further rounds of the same kernel, and the paper compares with neither.

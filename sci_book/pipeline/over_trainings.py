@@ -19,7 +19,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci import described, nulls, objections
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Subject, by_seed, overall
-from sci_book.papers.shared.evidence import Part, known
+from sci_book.papers.shared.evidence import Part, of_interval
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.tables import INTERVAL, MISSING, Table, number, shown
 from sci_book.pipeline import registration
@@ -237,7 +237,9 @@ def _of_evidence(claim: Claim, evidence: Iterable[Any]) -> Asked:
     for part in chain.from_iterable(each):
         alike.setdefault(part.what, []).append(part)
     over = [
-        known(what, parts[0].over([part.data for part in parts]), quartiles=parts[0].quartiles)
+        of_interval(
+            what, parts[0].over([part.data for part in parts]), quartiles=parts[0].quartiles
+        )
         for what, parts in alike.items()
     ]
     return len(each), [over]
@@ -264,5 +266,5 @@ def _parts(lines: Iterable[Mapping[str, Any]]) -> list[Part]:
     parts = []
     for line in lines:
         keys = [value for key, value in line.items() if key != "model" and isinstance(value, str)]
-        parts.append(known(", ".join(keys), line["interval"](line["trainings"])))
+        parts.append(of_interval(", ".join(keys), line["interval"](line["trainings"])))
     return parts

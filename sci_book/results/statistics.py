@@ -8,7 +8,7 @@ far each group moves it; no draw is needed, and no digit moves.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from numbers import Real
@@ -151,14 +151,14 @@ def difference(values: Rows, clusters: Rows) -> Interval:
     return mean(values, clusters, span=(-1.0, 1.0))
 
 
-def apart(first: Side, second: Side, *further: tuple[Side, Side]) -> Interval:
+def apart(trainings: Iterable[tuple[Side, Side]]) -> Interval:
     """The mean of some rows less that of others, which may share groups; `n` counts the first.
 
     Args:
-        further: such pairs of other trainings; see `measure`.
+        trainings: both of each; see `measure`.
     """
-    trainings = [[of_mean(*side) for side in pair] for pair in ((first, second), *further)]
-    return of_several(trainings, lambda one, other: ratio(one) - ratio(other))
+    sides = [[of_mean(*side) for side in pair] for pair in trainings]
+    return of_several(sides, lambda one, other: ratio(one) - ratio(other))
 
 
 def of_several(
@@ -315,8 +315,7 @@ class Sample:
         """The number over trainings, of the `data` that each has of the same claim."""
         if self.minus is None:
             return measure(trainings, ratio, span=self.span)
-        first, *further = trainings
-        return apart(*first, *further)
+        return apart(trainings)
 
     @property
     def interval(self) -> Interval:

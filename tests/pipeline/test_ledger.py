@@ -13,7 +13,7 @@ from sci_book import cli
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters import measures, time_measures
 from sci_book.papers.shared import chapters, evidence
-from sci_book.papers.shared.evidence import Evidence, Sample, known
+from sci_book.papers.shared.evidence import Evidence, Sample, of_interval
 from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import Claim, load_claims
@@ -257,7 +257,7 @@ def test_a_claim_is_as_strong_as_its_parts(of, monkeypatch, ends, needed, expect
     for place, pair in enumerate(ends):
         low, high = sorted((1 if side == "greater" else -1) * end for end in pair or (0, 0))
         found = Interval((low + high) / 2, low, high, 9, 9) if pair else nowhere
-        parts.append(known(str(place), found))
+        parts.append(of_interval(str(place), found))
     monkeypatch.setitem(measures.MEASURES, "difference", lambda of: parts)
     made = claim(arguments={}, needed=needed, claim=side)
     (finding,) = ledger.evaluate([made], [of.subject], None)

@@ -13,7 +13,7 @@ import pytest
 
 from sci_book import cli
 from sci_book.papers.registry import COMPANIONS, PAPERS
-from sci_book.papers.shared.evidence import known
+from sci_book.papers.shared.evidence import of_interval
 from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import matrix, pocket_data
 from sci_book.results.records import write_records
@@ -167,7 +167,7 @@ def fit(subjects, monkeypatch):
 def cell(low, high, better="greater", paper="sci"):
     probe = matrix.Probe(paper, "x", "results", "difference", {"methods": []}, better)
     change = Interval((low + high) / 2, low, high, 10, 10)
-    part = known("x", change)
+    part = of_interval("x", change)
     return matrix.Cell(probe, "x", "mine", "mine", 0, "SCI5", part, change)
 
 

@@ -50,7 +50,7 @@ class Part:
         return self.over([self.data])
 
 
-def known(what: str, interval: Interval, *, quartiles: bool = False) -> Part:
+def of_interval(what: str, interval: Interval, *, quartiles: bool = False) -> Part:
     """A part whose number is made already: of no training, or of several."""
     return Part(what, interval, itemgetter(0), quartiles)
 

@@ -113,7 +113,7 @@ def line(
         return (found if len(found) > 1 else np.vstack([found, np.ones(found.shape[1])])), groups
 
     if less is not None:
-        return score(model, both, _apart, **keys)
+        return score(model, both, apart, **keys)
     return of_sums(model, columns, statistic, span=span, **keys)
 
 
@@ -162,11 +162,6 @@ def if_recorded(compute: Callable[..., Any], *arguments: Any, otherwise: Any = n
 def single(shown: str, found: Interval, **keys: Any) -> dict[str, Any]:
     """A line of what has no trainings, such as a detector, or one committed run."""
     return {"model": shown, **keys, "trainings": [found], "interval": itemgetter(0)}
-
-
-def _apart(trainings: Sequence) -> Interval:
-    (first, second), *further = trainings
-    return apart(first, second, *further)
 
 
 def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:

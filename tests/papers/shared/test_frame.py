@@ -107,7 +107,7 @@ def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
     )  # fmt: skip
     (made,) = frame.measured([made]).to_dict("records")
     pairs = [sides(training) for training in model.trainings]
-    expected = apart(*pairs[0], *(pairs[1:] if count == 4 else ())).times(100)
+    expected = apart(pairs if count == 4 else pairs[:1]).times(100)
     assert (made["estimate"], made["low"], made["high"], made["n"]) == expected[:4]
     gaps = [100 * (first[0].mean() - second[0].mean()) for first, second in pairs]
     mean = np.mean(gaps) if count == 4 else gaps[0]

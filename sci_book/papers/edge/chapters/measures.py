@@ -81,7 +81,7 @@ def failures(model: Subject, kind: str, rule: Literal["paper", "scene"] = "scene
     return wrong.assign(label=words, scene=seen)
 
 
-def labelled(labels: pd.Series, category: str) -> pd.Series:
+def among(labels: pd.Series, category: str) -> pd.Series:
     """Which labels a category's share is of: those of A to C, or all for D and E."""
     return labels.isin(SHARED) if category in SHARED else labels.notna()
 
@@ -282,7 +282,7 @@ def passes_but_wrong(of: EdgeEvidence) -> list[Sample]:
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
     rows = failures(of.subject, kind)
-    rows = rows[labelled(rows["label"], name)]
+    rows = rows[among(rows["label"], name)]
     values = _arrays(rows["label"] == name, rows)
     return [Part(f"{CATEGORIES[name]} ({name}), {kind}", values, counted)] if len(rows) else []
 

@@ -39,7 +39,7 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.oric.rft import result
 from sci_book.papers.oric.scores import SIZES, Values, size_of
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Part, Sample, known
+from sci_book.papers.shared.evidence import Part, Sample, of_interval
 from sci_book.papers.shared.stamp import located
 from sci_book.results.statistics import Interval
 
@@ -333,7 +333,7 @@ def large_share(of: Subject) -> list[Sample]:
 def fine_tuned(of: result.Result, asked: str) -> list[Part]:
     """Macro F1 after Visual-RFT less that of its comparisons."""
     return [
-        known(result.gain_part(other), result.difference(of, asked, "rft", other))
+        of_interval(result.gain_part(other), result.difference(of, asked, "rft", other))
         for other in result.COMPARISONS
     ]
 

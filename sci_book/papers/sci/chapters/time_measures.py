@@ -8,7 +8,7 @@ from numbers import Real
 import pandas as pd
 
 from sci_book.papers.shared import timing
-from sci_book.papers.shared.evidence import Evidence, Part, known
+from sci_book.papers.shared.evidence import Evidence, Part, of_interval
 from sci_book.results.statistics import Interval, key_of
 
 
@@ -36,7 +36,7 @@ def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
 
 def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real, key: str) -> Part:
     interval = Interval(middle, low, high, of.runs, of.runs, key=key)
-    return known(what, interval, quartiles=True)
+    return of_interval(what, interval, quartiles=True)
 
 
 def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
