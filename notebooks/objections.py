@@ -43,11 +43,6 @@ subjects = chapters.subjects(models, records)
 judged = second.of_page("objections", subjects)
 
 
-def verdict(section):
-    """What the claims of a section come to, and each of them."""
-    return Markdown(second.conclusion([each for each in judged if each.claim.place[:3] == section]))
-
-
 # %% tags=["hide-input"]
 Markdown(second.standing())
 
@@ -58,7 +53,7 @@ at_head = Answer()  # computed below, and written here
 # ## (a) A shift towards “no”?
 
 # %% tags=["hide-input"]
-verdict("(a)")
+Markdown(second.conclusion(judged, "(a)"))
 
 # %% [markdown]
 # > “crude, unidirectional adjustments to the model’s output distribution”
@@ -112,7 +107,7 @@ frame.shown(
 # ## (b) The constraint?
 
 # %% tags=["hide-input"]
-verdict("(b)")
+Markdown(second.conclusion(judged, "(b)"))
 
 # %% [markdown]
 # > “the adaptive plausibility constraint, which reduces the sampling strategy to greedy search”
@@ -144,7 +139,7 @@ frame.shown(
 # ## (c) Only more compute?
 
 # %% tags=["hide-input"]
-verdict("(c)")
+Markdown(second.conclusion(judged, "(c)"))
 
 # %% [markdown]
 # > “these more expenses can afford sampling more solutions with self-consistency, I wonder is that
@@ -224,7 +219,7 @@ frame.table(
 # ## (d) Does any other answer do as well?
 
 # %% tags=["hide-input"]
-verdict("(d)")
+Markdown(second.conclusion(judged, "(d)"))
 
 # %% [markdown]
 # > On B the base is wrong by construction. Whoever changes its answer gains there.
@@ -252,7 +247,7 @@ frame.shown(
 # ## (e) What does it do where nothing is wrong?
 
 # %% tags=["hide-input"]
-verdict("(e)")
+Markdown(second.conclusion(judged, "(e)"))
 
 # %% [markdown]
 # > “outperformed by a model with no modifications at all. Is this approach intended to be a method
@@ -315,7 +310,7 @@ frame.table(
 # ## (f) Greedy or sampled?
 
 # %% tags=["hide-input"]
-verdict("(f)")
+Markdown(second.conclusion(judged, "(f)"))
 
 # %% [markdown]
 # > “it seems impossible to prove whether your method worked or the greedy method did”
@@ -351,7 +346,7 @@ frame.shown(
 # ## (g) Other benchmarks?
 
 # %% tags=["hide-input"]
-verdict("(g)")
+Markdown(second.conclusion(judged, "(g)"))
 
 # %% [markdown]
 # > “how would VCD perform on LLaVA suite of benchmarks that is not focused on hallucination […]?
@@ -380,7 +375,7 @@ frame.shown(
 # ## (h) Is it sure of itself?
 
 # %% tags=["hide-input"]
-verdict("(h)")
+Markdown(second.conclusion(judged, "(h)"))
 
 # %% [markdown]
 # > A decoder that makes the likeliest answers likelier still is sure where it is wrong.
@@ -445,7 +440,7 @@ frame.table(
 # ## (i) The neighbours?
 
 # %% tags=["hide-input"]
-verdict("(i)")
+Markdown(second.conclusion(judged, "(i)"))
 
 # %% [markdown]
 # > ICD and VDD are further rounds of the same kernel, and the paper compares with neither.
@@ -469,7 +464,7 @@ frame.shown(
 # ## Use it or not?
 
 # %% tags=["hide-input"]
-Markdown(second.conclusion([each for each in judged if each.claim.place == "use it or not"]))
+Markdown(second.conclusion(judged, "use it or not"))
 
 # %% [markdown]
 # What somebody has to know who does not know which of their questions are in BS: SCI5 over all

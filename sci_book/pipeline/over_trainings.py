@@ -177,8 +177,13 @@ def verdict_of(judgements: Iterable[Judgement]) -> str:
     return overall(each.verdict for each in judgements)
 
 
-def conclusion(judgements: Sequence[Judgement]) -> str:
-    """The verdict on some claims in Markdown, then what each claim says and its word by model."""
+def conclusion(judgements: Iterable[Judgement], place: str = "") -> str:
+    """The verdict on a page's claims in Markdown, then what each claim says and its word by model.
+
+    Args:
+        place: how the place of these claims on their page begins, such as "(a)".
+    """
+    judgements = [each for each in judgements if each.claim.place.startswith(place)]
     by_claim: dict[str, list[Judgement]] = {}
     for each in judgements:
         by_claim.setdefault(each.claim.id, []).append(each)
