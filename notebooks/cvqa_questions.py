@@ -84,7 +84,7 @@ parts["3 and more"] = ~np.isin(given, measures.SMALL)
 groups = {"indirect": ~direct, "direct": direct}
 lines = {}
 for name, among in parts.items():
-    sides = [(among[rows], pictures[rows]) for rows in groups.values()]
+    sides = tuple((among[rows], pictures[rows]) for rows in groups.values())
     found = apart([sides]).times(100)
     theirs = printed_gaps.loc[name] if name in measures.SMALL else -printed_gaps.sum()
     lines[name] = {
