@@ -117,7 +117,7 @@ def freeze(
         bool, Option("--answers-alone", help="Without logits: a fifth of the bytes.")
     ] = False,
     rounded: Annotated[
-        bool, Option("--rounded", help="Logits to 1 in 4,096: two thirds of the bytes.")
+        bool, Option("--rounded", help="Logits to 1 in 1,024: under two thirds of the bytes.")
     ] = False,
 ) -> None:
     """Put the shards of a finished run into one file of records, as chapters read them."""

@@ -75,8 +75,12 @@ _ID_FIELDS = {
     "error": pa.string(),
 }
 _FLOATS = ("logits", "log_norm", "outside")
-STEP = 2.0**-12
-"""Of rounded records: logits, of which none reaches 2 ** 12, are multiples of it without a loss."""
+STEP, BOUND_STEP = 2.0**-10, 2.0**-5
+"""Of rounded records: logits are multiples of the one, bounds on what is not kept of the other.
+
+In float32 both lose nothing. A logit then has some 16 bits, and a bound may be as coarse as this
+since nearly none decides.
+"""
 # So many files become one table as they are read; a table a file would take more memory.
 _TOGETHER = 32
 
@@ -208,17 +212,19 @@ class Records:
         return Records(bare, self.stamp, {})
 
     def rounded(self) -> Records:
-        """The same with logits as multiples of `STEP`, two thirds of the bytes.
+        """The same with logits as multiples of `STEP`, under two thirds of the bytes.
 
         What was decoded stays as it is; a replay proves no winner that half a step could turn. The
-        bounds on tokens not kept are rounded up, and so stay bounds.
+        bounds on tokens not kept are rounded up, to `BOUND_STEP`, and so stay bounds.
         """
         place = self.table.schema.get_field_index("nodes")
         column = self.table["nodes"].combine_chunks()
         flat = column.flatten()
+        near = (np.round, STEP)
+        grids = {"logits": near, "log_norm": near, "outside": (np.ceil, BOUND_STEP)}
         leaves = [
-            _on_grid(flat.field(leaf.name), np.ceil if leaf.name == "outside" else np.round)
-            if leaf.name in _FLOATS
+            _on_grid(flat.field(leaf.name), *grids[leaf.name])
+            if leaf.name in grids
             else flat.field(leaf.name)
             for leaf in _NODE
         ]
@@ -264,9 +270,11 @@ class Records:
         return name
 
 
-def _on_grid(lists: pa.ListArray, nearest: Callable[[np.ndarray], np.ndarray]) -> pa.ListArray:
+def _on_grid(
+    lists: pa.ListArray, nearest: Callable[[np.ndarray], np.ndarray], step: float
+) -> pa.ListArray:
     values = lists.flatten().to_numpy().astype(np.float64)
-    rounded = (nearest(values / STEP) * STEP).astype(np.float32)
+    rounded = (nearest(values / step) * step).astype(np.float32)
     return pa.ListArray.from_arrays(lists.offsets, pa.array(rounded))
 
 
@@ -304,7 +312,7 @@ def to_bytes(records: Records) -> bytes:
         table,
         file,
         compression="zstd",
-        compression_level=9,
+        compression_level=19,
         use_dictionary=others,
         # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
         use_byte_stream_split=floats,
