@@ -2,7 +2,8 @@
 
 They stay at the root, where readers and chapters look for them; `sci_book/resources.py` finds them
 in either place. Left out, since they check the book in a checkout and nothing else reads them: the
-frozen records (41 MB), the chapters, and every checkpoint but the smallest.
+frozen records (41 MB), the set that a registration is held to, the chapters, and every checkpoint
+but the smallest.
 """
 
 from pathlib import Path
@@ -11,7 +12,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 SHIPPED = ("data_manifests", "checkpoints/pocket-qwen2vl-small")
-LEFT_OUT = "data_manifests/records"
+LEFT_OUT = ("data_manifests/records", "data_manifests/paper/golden")
 
 
 class BuildWithData(build_py):
@@ -23,7 +24,7 @@ class BuildWithData(build_py):
             return
         for folder in SHIPPED:
             for path in sorted(Path(folder).rglob("*")):
-                if path.is_file() and not path.is_relative_to(LEFT_OUT):
+                if path.is_file() and not any(map(path.is_relative_to, LEFT_OUT)):
                     target = Path(self.build_lib, "sci_book", path)
                     self.mkpath(str(target.parent))
                     self.copy_file(str(path), str(target))

@@ -93,7 +93,7 @@ def tree(tmp_path_factory):
     """A checkout with a wheel built in it: its folder and the wheel."""
     root, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
     for name in SHIPPED:
-        ignore = shutil.ignore_patterns("records", "__pycache__")
+        ignore = shutil.ignore_patterns("records", "golden", "__pycache__")
         shutil.copytree(ROOT / name, root / name, ignore=ignore)
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, root)

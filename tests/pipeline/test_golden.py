@@ -1,0 +1,45 @@
+"""What the code measures and judges on a small made-up set of records is what was committed."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_book.pipeline.pocket_data import draw_companions
+from sci_book.resources import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import golden
+
+NUMBERS = ["estimate", "low", "high"]
+KEYS = ["claim", "model", "part"]
+
+
+@pytest.fixture(scope="module")
+def today(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("golden")
+    draw_companions(say=print)  # some claims read them
+    golden.with_trainings(folder)
+    made = folder / "values.csv"
+    golden.measured(folder).to_csv(made, index=False)
+    return pd.read_csv(made)
+
+
+def test_every_claim_and_condition_has_its_committed_value(today):
+    known = pd.read_csv(golden.VALUES)
+    assert list(today) == list(known)
+    words = known.drop(columns=NUMBERS)
+    pd.testing.assert_frame_equal(today.drop(columns=NUMBERS), words)
+    for name in NUMBERS:
+        here, there = (each[name].to_numpy() for each in (today, known))
+        np.testing.assert_allclose(here, there, rtol=1e-8, atol=1e-12, err_msg=name)
+
+
+def test_the_set_can_tell(today):
+    """Most claims have parts in it, over all trainings, and no word is that of nearly all."""
+    claims = today[~today["claim"].str.startswith("condition")].drop_duplicates(["claim", "model"])
+    assert not today.duplicated(KEYS).any()
+    assert (claims["trainings"] == golden.TRAININGS).mean() > 0.9
+    shares = claims["word"].value_counts(normalize=True)
+    assert {"holds", "fails", "inconclusive"} <= {*shares.index} and shares.max() < 0.8
