@@ -27,7 +27,7 @@ from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import Interval, beyond_chance, difference, share, verdict
+from sci_book.results.statistics import Interval, beyond_chance, difference, share
 from sci_core.methods import ICD, METHODS, VDD, Method
 
 SplitBy = Literal["rows", "groups"]
@@ -526,26 +526,14 @@ def paper_values(table: str) -> pd.Series:
     return test.set_index(keys)["value"].astype(float).sort_index()
 
 
-def row(
-    statistic: Interval,
-    *,
-    paper: float | None = None,
-    scale: float = 100.0,
-    claim: Literal["greater", "less"] | None = None,
-    fit: bool = True,
-) -> dict:
-    """An interval as a row of `tables.compare`.
+def row(statistic: Interval, *, paper: float | None = None, scale: float = 100.0) -> dict:
+    """An interval as a row of `tables.compare`, without a verdict.
 
     Args:
         statistic: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
         paper: the paper's number, if it has one.
         scale: 100 for percent and points, 1 for a ratio.
-        claim: the side of zero that is claimed; None claims nothing.
-        fit: whether the model is one that the claim can be judged on.
     """
-    word = None
-    if claim is not None:
-        word = verdict(statistic, claim=claim) if fit else "not comparable"
     shown = statistic.times(scale)
     return {
         "paper": np.nan if paper is None else paper,
@@ -553,7 +541,7 @@ def row(
         "n": shown.n,
         "low": shown.low,
         "high": shown.high,
-        "verdict": word,
+        "verdict": None,
         "p alone": statistic.p(),
         "key": statistic.key,
     }

@@ -2,9 +2,10 @@
 
 A page says in sight what it measures: `line` takes a model, the values of its rows and which rows.
 Every training of the model that has the answers is asked, on its own rows. Of `FEWEST` trainings
-and more the estimate is their mean, with an interval over trainings and questions. Of fewer it is
-that of the shipped one with its interval from questions, and the others are dots beside it. Where
-the model's own records lack an answer that a line asks for, the line says so.
+and more the estimate is their mean, with an interval over trainings and questions, and each is a
+dot beside it. Of fewer it is that of the shipped one with its interval from questions, and the
+others are the dots. Where the model's own records lack an answer that a line asks for, the line
+says so.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ Rows = Callable[[Any], np.ndarray | pd.Series]
 """Of a training, which rows of its records: a mask."""
 Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
 """Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
-_NUMBERS = ("absent", "estimate", "low", "high", "n", "key", "others")
+_NUMBERS = ("absent", "estimate", "low", "high", "n", "key", "others", "trainings")
 PLAIN = "#0072b2"  # of lines that are no methods, rounds or subsets
 OTHER = "#9ca3af"  # of a training beside the shipped one
 
@@ -168,8 +169,8 @@ def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
     """Every line with its estimate in percent or points, a row each.
 
     Columns: the lines' keys; whether the records lack an answer (`absent`); `estimate`, `low`,
-    `high`, `n`; `key` of the number; and `others`, the estimates of the trainings that the estimate
-    is not of. `verdict` where something is claimed:
+    `high`, `n`; `key` of the number; `trainings`, of how many the estimate is; and `others`, the
+    estimates of single trainings that stand beside it. `verdict` where something is claimed:
     whether the interval lies on that side, conditions aside. Lines of another unit have a key
     `scale` in the place of 100.
 
@@ -191,6 +192,7 @@ def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
                 "n": found.n,
                 "key": found.key,
                 "others": tuple(scale * other for other in others),
+                "trainings": len(trainings) if len(trainings) >= FEWEST else min(1, len(trainings)),
                 **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
             }
         )
@@ -200,11 +202,10 @@ def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
 def _over(
     trainings: Sequence, interval: Callable[[Sequence], Interval]
 ) -> tuple[Interval, list[float]]:
-    if not trainings:
-        return NO_DATA, []
-    if len(trainings) >= FEWEST:
-        return interval(trainings), []
-    return interval(trainings[:1]), [interval([other]).estimate for other in trainings[1:]]
+    each = [interval([one]) for one in trainings]
+    many = len(trainings) >= FEWEST
+    found = interval(trainings) if many else next(iter(each), NO_DATA)
+    return found, [one.estimate for one in (each if many else each[1:])]
 
 
 def table(
@@ -345,6 +346,9 @@ def side_by_side(
             aside = 0.7 * ((place + 0.5) / len(shades) - 0.5)
             _marks(ax, part.reindex(names), [shade] * len(names), aside)
             ax.scatter([], [], color=shade, s=40, label=model)
+            if "paper" in part and part["paper"].notna().any():
+                printed, at = part["paper"].reindex(names), np.arange(len(names)) + aside
+                ax.plot(printed, at, "D", mfc="white", mec=shade, ms=5)
             _other_trainings(ax, part.reindex(names), aside)
         for marks in ax.collections:
             marks.set_clip_on(False)  # all of them lie within; fewer bytes in a page
@@ -376,7 +380,8 @@ def _other_trainings(ax: Axes, part: pd.DataFrame, aside: float = 0.0) -> None:
     faint = [(dot, at + aside) for at, dots in enumerate(part["others"]) if isinstance(dots, tuple)
              for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
-        ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label="other trainings")
+        label = "each training" if part["trainings"].max() > 1 else "other trainings"
+        ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label=label)
 
 
 def _finish(ax: Axes, names: Iterable[str]) -> None:

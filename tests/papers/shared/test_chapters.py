@@ -205,14 +205,10 @@ def test_rows_are_accounted_for(pair):
     assert table.loc[pair[0].shown].tolist() == ["120", "1", "95", "24"]
 
 
-def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
-    found = Interval(0.5, 0.4, 0.7, 10, 5)
-    plain = chapters.row(found, paper=45.0)
+def test_a_row_carries_percent_and_no_verdict():
+    plain = chapters.row(Interval(0.5, 0.4, 0.7, 10, 5), paper=45.0)
     assert (plain["paper"], plain["reproduced"], plain["low"]) == (45.0, 50.0, 40.0)
     assert plain["verdict"] is None
-    assert chapters.row(found, claim="greater")["verdict"] == "holds"
-    assert chapters.row(found, claim="less")["verdict"] == "fails"
-    assert chapters.row(found, claim="less", fit=False)["verdict"] == "not comparable"
 
 
 @pytest.mark.parametrize(
@@ -248,8 +244,8 @@ def test_words_follow_the_sign():
     assert chapters.gain(-3.214) == "loses 3.21 points"
     assert chapters.gain(-0.004) == "neither gains nor loses"
     assert chapters.gain(float("nan")) == "has no row"
-    line = chapters.row(Interval(-0.1, -0.2, -0.05, 1234, 9), claim="greater")
+    line = chapters.row(Interval(-0.1, -0.2, -0.05, 1234, 9)) | {"verdict": "fails"}
     text = chapters.finding("SCI5 − VCD", line)
     assert text == "SCI5 − VCD: −10.00 points, interval [−20.00, −5.00], 1,234 rows: *fails*"
-    empty = chapters.row(Interval(np.nan, np.nan, np.nan, 0, 0), claim="greater")
+    empty = chapters.row(Interval(np.nan, np.nan, np.nan, 0, 0))
     assert "not comparable" in chapters.finding("x", empty)

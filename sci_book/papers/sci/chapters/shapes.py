@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_book.data.answers.rules import same
-from sci_book.papers.shared.chapters import Subject, row
+from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import interval, keys_of
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
@@ -35,17 +35,6 @@ def built_with(records: Records, dummies: Sequence[str], rewordings: Sequence[st
         kept = [~differs(base, records.parsed(name)) for name in names]
         agrees.append(np.array(kept, dtype=bool).reshape(len(names), len(base)))
     return construct(*agrees, ~records.correct("original"))
-
-
-def paired(
-    subject: Subject,
-    gaps: np.ndarray,
-    rows: np.ndarray,
-    *,
-    paper: float | None = None,
-) -> dict:
-    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`."""
-    return row(subject.difference(gaps, rows), paper=paper, claim="greater", fit=subject.fit)
 
 
 def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
