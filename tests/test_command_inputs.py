@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from sci_book.commands.options import as_folder
+from sci_book.commands.options import _located, as_folder
 from sci_book.data.catalogue import how_to_load
 from sci_book.data.datasets import manifest_path, read_manifest
-from sci_book.resources import located
+from sci_book.resources import CHECKPOINTS, located
 from sci_book.run.method_sets import (
     ALL_METHODS,
     CHEAPER,
@@ -48,6 +48,14 @@ def test_a_folder_without_a_name_is_refused(out, said):
 def test_a_file_is_no_folder_to_write_to(out, said):
     for command in (["evaluate"], ["export", "drbench", "--records", "x"], ["probe", "edge"]):
         assert "q.csv is a file; expected the name of a folder" in said(*command, "--out", out)
+
+
+@pytest.mark.parametrize("name", ["pocket-qwen2vl-small", "checkpoints/pocket-qwen2vl-small"])
+def test_a_shipped_model_is_known_by_its_name_from_anywhere(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _located(name) == str(CHECKPOINTS / "pocket-qwen2vl-small")
+    (tmp_path / name).mkdir(parents=True)  # and one's own comes first
+    assert _located(name) == name and _located("nobody/knows") == "nobody/knows"
 
 
 @pytest.mark.parametrize("model", ["", "  ", "\n"])

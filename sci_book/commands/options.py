@@ -39,11 +39,16 @@ def as_folder(name: str | Path) -> Path:
 
 
 def _located(model: str) -> str:
-    """A model's name as it is given, or the path of a checkpoint that is shipped under it."""
+    """A model's name as it is given, or the path of a checkpoint that is shipped under it.
+
+    A shipped one is known by its bare name, too, as pages and records call it.
+    """
     if not model.strip():
         raise ValueError("--model is empty; expected a checkpoint's folder or a hub id")
-    path = resources.located(model)
-    return model if path == Path(model) else str(path)
+    if Path(model).exists():
+        return model
+    shipped = (resources.located(model), resources.located(Path("checkpoints", model)))
+    return str(next((path for path in shipped if path.exists()), model))
 
 
 ModelOption = Annotated[
