@@ -227,6 +227,11 @@ class Code:
             names = self._documented(path.read_text(encoding="utf-8"))
             self.roots.append(Definition("document", DOCUMENT))
             self.roots[-1].names = {self._resolve(name) for name in names}
+        for path in sorted((root / "sci_book").rglob("*.yaml")):  # tasks for other tools
+            folder = ".".join(path.parent.relative_to(root).parts)
+            named = re.findall(r"!function (\S+)", path.read_text(encoding="utf-8"))
+            self.roots.append(Definition("task", DOCUMENT))
+            self.roots[-1].names = {f"{folder}.{name}" for name in named}
 
     def _documented(self, text: str) -> Iterator[str]:
         for dotted in re.findall(r"sci_(?:core|book)(?:[.:]\w+)+", text):

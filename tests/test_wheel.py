@@ -144,6 +144,15 @@ def test_a_build_in_the_tree_leaves_nothing_that_git_sees(tree):
     assert not [line for line in done.stdout.splitlines() if not line.startswith("A ")]
 
 
+@pytest.mark.parametrize("folder", ["lmms_eval_tasks", "vlmevalkit_runs"])
+def test_what_other_tools_read_is_in_the_wheel(environment, folder):
+    shipped, installed = (root / "sci_book" / "integrations" for root in (ROOT, environment[1]))
+    files = [path for path in (shipped / folder).iterdir() if path.is_file()]
+    assert len(files) == len(list((installed / folder).glob("*.*"))) > 0
+    for path in files:
+        assert path.read_bytes() == (installed / folder / path.name).read_bytes()
+
+
 def test_the_kernel_decodes_with_its_few_packages(environment, packages, empty):
     (empty / "decode.py").write_text(GENERATE, encoding="utf-8")
     said = run(environment[0] / "python", "decode.py", folder=empty, packages=packages[0])

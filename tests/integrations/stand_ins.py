@@ -10,11 +10,15 @@ import dataclasses
 import enum
 import importlib.util
 import inspect
+import runpy
 import sys
 import types
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
+
+import yaml
 
 
 class Lmms(abc.ABC):
@@ -72,6 +76,19 @@ class ModelManifest:
     simple_class_path: str | None = None
     chat_class_path: str | None = None
     aliases: tuple[str, ...] = ()
+
+
+def load_yaml_config(yaml_path):
+    """`lmms_eval.utils.load_yaml_config`: a task, whose functions stand in files beside it."""
+
+    class Loader(yaml.FullLoader): ...
+
+    def function(loader, node):
+        file, _, name = loader.construct_scalar(node).rpartition(".")
+        return runpy.run_path(str(Path(yaml_path).with_name(f"{file}.py")))[name]
+
+    Loader.add_constructor("!function", function)
+    return yaml.load(Path(yaml_path).read_text(encoding="utf-8"), Loader)
 
 
 class Accelerator:
@@ -161,6 +178,7 @@ LMMS_EVAL = {
     "lmms_eval.api.model": {"lmms": Lmms},
     "lmms_eval.api.instance": {"Instance": Instance},
     "lmms_eval.models.registry_v2": {"ModelManifest": ModelManifest},
+    "lmms_eval.utils": {"load_yaml_config": load_yaml_config},
 }
 VLMEVALKIT = {
     "vlmeval.dataset": {"DATASET_TYPE": dataset_type},

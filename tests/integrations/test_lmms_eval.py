@@ -3,12 +3,18 @@
 import random
 import tomllib
 from importlib.metadata import EntryPoint
+from itertools import islice
 
 import numpy as np
 import pytest
+from datasets import load_dataset as load_as_the_tool_does
 from PIL import Image
 
-from sci_book.resources import ROOT
+from sci_book.data.datasets import load_dataset
+from sci_book.pipeline.pocket_data import draw_pocket
+from sci_book.resources import FROZEN_RECORDS, ROOT
+from sci_book.results.export import export_drbench
+from sci_book.results.records import Records, read_records
 from sci_core import generate, prepare_image
 from sci_core.counterfactuals import prefix_rewrite
 from tests import tiny
@@ -16,6 +22,7 @@ from tests.integrations import stand_ins
 
 MODULE = "sci_book.integrations.lmms_eval"
 LETTER = "Answer with the option letter only."
+TASKS = ROOT / "sci_book" / "integrations" / "lmms_eval_tasks"
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +237,77 @@ def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
     rewrites = [[p.replace(LETTER, word) for word in ("Look.", "看。")] for p in prompts]
     assert found == texts(images, prompts, rewrites=rewrites)
     assert (with_table.reworded.asked, with_table.reworded.fell_back) == (2, 0)
+
+
+# --- the shipped task ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """The committed records of MME's twin, and its rows by their index."""
+    draw_pocket("pocket_mme")
+    records = read_records(FROZEN_RECORDS / "pocket-qwen2vl.parquet")
+    mine = records.take((records.frame["dataset"] == "pocket_mme").to_numpy())
+    stamp = {**mine.stamp, "datasets": {"pocket_mme": mine.stamp["datasets"]["pocket_mme"]}}
+    return Records(mine.table, stamp, mine.pieces), load_dataset("pocket_mme")
+
+
+@pytest.fixture
+def task(plugin, recorded, tmp_path, monkeypatch):
+    """The task as the tool reads it, and the documents of the exported file that it names."""
+    from lmms_eval.utils import load_yaml_config
+
+    monkeypatch.chdir(tmp_path)
+    export_drbench(*recorded, "runs/drbench")
+    task = load_yaml_config(str(TASKS / "drbench.yaml"))
+    where = {"cache_dir": str(tmp_path / "cache"), **task["dataset_kwargs"]}
+    documents = load_as_the_tool_does(task["dataset_path"], **where)[task["test_split"]]
+    assert any(len(cell) < 64 for cell in documents["image"])  # held by another row
+    return task, task["process_docs"](documents)
+
+
+def test_the_shipped_task_shows_and_scores_what_the_records_hold(task, recorded):
+    task, documents = task
+    records, dataset = recorded
+    rows = {row.index: row for row in dataset}
+    right = dict(zip(records.frame["index"], records.correct("SCI5"), strict=True))
+    said = dict(zip(records.frame["index"], records.text("SCI5"), strict=True))
+    scored = []
+    for document in documents:
+        row = rows[document["index"]]
+        (picture,) = task["doc_to_visual"](document)
+        assert np.array_equal(prepare_image(picture), row.image())
+        assert document[task["doc_to_text"]] == row.question
+        assert document[task["doc_to_target"]].lower() == row.answer
+        scored.append(task["process_results"](document, [said[row.index]]))
+        assert scored[-1] == {"right": right[row.index]}
+    assert {each["right"] for each in scored} == {True, False}
+    assert [each["metric"] for each in task["metric_list"]] == list(scored[0])
+
+
+def test_the_shipped_task_is_answered_as_generate_answers(plugin, model, task):
+    task, documents = task
+    some = list(islice(documents, 3))
+    model.task_dict = {task["task"]: {task["test_split"]: some}}
+    asked = [
+        plugin.Instance(
+            request_type=task["output_type"],
+            arguments=(document[task["doc_to_text"]], task["generation_kwargs"],
+                       task["doc_to_visual"], place, task["task"], task["test_split"]),
+            idx=0,
+            metadata={"task": task["task"], "doc_id": place, "repeats": 1},
+        )
+        for place, document in enumerate(some)
+    ]  # fmt: skip
+    images = [task["doc_to_visual"](document)[0] for document in some]
+    prompts = [document["question"] for document in some]
+    assert model.generate_until(asked) == texts(images, prompts, 8)
+
+
+def test_the_tool_finds_the_shipped_task():
+    if not stand_ins.installed("lmms_eval"):
+        pytest.skip("lmms_eval is not installed (`pip install lmms-eval`)")
+    from lmms_eval.tasks import TaskManager
+
+    manager = TaskManager(include_path=str(TASKS), include_defaults=False)
+    assert manager.all_tasks == ["drbench_mme"]
