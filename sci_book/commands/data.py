@@ -107,7 +107,7 @@ def is_here(manifest: Any) -> bool:
     from sci_book.data.datasets import file_of, read_manifest
 
     parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
-    return all(file_of(part, part.name).is_file() for part in parts)
+    return all(file_of(part, part.name).exists() for part in parts)
 
 
 def freeze(

@@ -125,7 +125,7 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
             {name: words for part in parts for name, words in part.objects.items()},
         )
     path = file_of(manifest, name, folder)
-    if not path.is_file():
+    if not path.exists():
         raise DatasetError(
             f"{path} does not exist; data set {manifest.name} expects {manifest.file} there. "
             + manifest.remedy(name, there=False)
@@ -179,7 +179,13 @@ def content_checksum(rows: Iterable[Row]) -> str:
 
 
 def file_checksum(path: Path, kind: str) -> str:
-    """The md5 or sha256 of a file, as hexadecimal digits."""
+    """The md5 or sha256 of a file, as hexadecimal digits.
+
+    Raises:
+        DatasetError: for a folder, which has none.
+    """
+    if path.is_dir():
+        raise DatasetError(f"{path} is a folder, which has no {kind}; leave the checksum out.")
     with path.open("rb") as file:
         return hashlib.file_digest(file, kind).hexdigest()
 

@@ -185,7 +185,8 @@ class Manifest(_Strict):
 
     folder          where the file lies, below this repository; of a user's own data set, always
                     the folder of the YAML file, but for a file with a path of its own
-    file, format    the file's name and what it is
+    file, format    the file's name and what it is; of Parquet also a folder of files, whose names
+                    give their order
     join            `Join`: where the answers, say, stand in a file of their own
     columns         `Columns`
     answers         what the cells of the answer's column stand for: {"0": no, "1": yes}

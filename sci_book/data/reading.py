@@ -38,6 +38,7 @@ _LETTERED = re.compile(r"(?<!\S)[(\[（]?([A-Z])[.:)\]．：）、]{1,2}\s*")
 _NUMBERED = re.compile(r"[(\[]?([0-9]{1,2})[.)\]]{1,2}\s+")  # 1.5 is no option 5
 _BULLET = re.compile(r"([-*•])\s+")
 _OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
+_OPTIONS_HEADING = re.compile(r"\n\s{0,3}Options?[:：]\s{0,3}$")  # NaturalBench's
 
 
 def read_rows(path: Path, base: Path, manifest: Manifest, joined: Path | None = None) -> list[Row]:
@@ -298,9 +299,10 @@ def _options_inside(question: str) -> tuple[str, dict[str, str]]:
             run.append(match)
     ends = [match.start() for match in run[1:]] + [len(question)]
     options = {
-        match[1]: question[match.end() : end].strip() for match, end in zip(run, ends, strict=True)
+        match[1]: question[match.end() : end].strip().removesuffix(";")
+        for match, end in zip(run, ends, strict=True)
     }
-    return question[: run[0].start()].strip(), options
+    return _OPTIONS_HEADING.sub("", question[: run[0].start()]).strip(), options
 
 
 def _expected(kind: str, said: str, answer: str, options: Mapping[str, str]) -> str:

@@ -311,6 +311,11 @@ def _by_line(path: Path, text: str) -> list[Any]:
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    if path.is_dir():  # the parts of a table, as a hub keeps a large one
+        parts = sorted(path.glob("*.parquet"))
+        if not parts:
+            raise DatasetError(f"{path} is a folder without a .parquet file; expected one or more.")
+        return [record for part in parts for record in _read_parquet(part, columns)]
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.typing import SeriesGroupBy
 
 from sci_book.results.statistics import Interval, share
 
@@ -77,6 +78,24 @@ def accuracy_table(
                 lines.append((method, subset, name, "accuracy", *shown))
     columns = ("method", "subset", "question_type", "metric", *_SHOWN)
     return pd.DataFrame(lines, columns=columns).rename(columns={"estimate": "value"})
+
+
+def whole_groups(groups: SeriesGroupBy) -> pd.DataFrame:
+    """Sum, size and minimum of the groups without a NaN."""
+    frame = groups.agg(["sum", "size", "count", "min"])
+    return frame[frame["size"] == frame["count"]]
+
+
+def throughout(outcome: pd.Series, *names: pd.Series) -> Share:
+    """How many units are right in all their rows; those with a NaN among them are left out.
+
+    Args:
+        outcome: 1, 0 or NaN a row.
+        names: what the rows of a unit have in common: their group, say, or group and picture. A
+            row without a name is of no unit.
+    """
+    right = whole_groups(outcome.groupby(list(names)))["min"]
+    return Share(float(right.sum()), len(right))
 
 
 def flips(base: np.ndarray, method: np.ndarray, rows: np.ndarray) -> Flips:

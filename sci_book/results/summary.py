@@ -11,6 +11,7 @@ import numpy as np
 
 from sci_book.results import chair
 from sci_book.results.chair import Chair
+from sci_book.results.metrics import throughout
 from sci_book.results.records import Records
 
 MOST_COLUMNS = 6
@@ -29,6 +30,25 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Paired:
+    """Of groups that ask each of several questions about each of several pictures (NaturalBench):
+    questions right on all their pictures (Q-Acc), pictures right in all their questions (I-Acc),
+    and groups right throughout (G-Acc).
+
+    A group with a row that has no answer is left out.
+    """
+
+    questions: Share
+    pictures: Share
+    groups: Share
+
+    def __str__(self) -> str:
+        shares = zip("QIG", (self.questions, self.pictures, self.groups), strict=True)
+        said = ", ".join(f"{letter}-Acc {str(share).strip()}" for letter, share in shares)
+        return f"{said} of {self.groups.rows:,} groups"
+
+
+@dataclass(frozen=True)
 class Score:
     """One method's answers.
 
@@ -39,6 +59,7 @@ class Score:
     categories   `Share` by category, in the order of the data
     base         the base on the same rows, where it has more of its own; and by category
     described    `chair` of the rows that are descriptions, which are neither right nor wrong
+    paired       `Paired`, where the data have such groups
     """
 
     method: str
@@ -52,11 +73,14 @@ class Score:
     base: Share | None = None
     base_categories: Mapping[str, Share] = field(default_factory=dict)
     described: Chair | None = None
+    paired: Paired | None = None
 
     def __str__(self) -> str:
         parts = [str(self.described)] if self.described else []
         if self.rows or not parts:
             parts.insert(0, f"{Share(self.right, self.rows)} right of {self.rows:,}")
+        if self.paired:
+            parts.append(str(self.paired))
         sentence = "; ".join(parts)
         if self.base:
             sentence += f" (the base on these rows:{self.base})"
@@ -176,7 +200,25 @@ def _score(records: Records, name: str) -> Score:
         _share(base, answered) if fewer else None,
         _by_category(records, base, answered) if fewer else {},
         chair.chair(records, name) if described.any() else None,
+        _paired(records, correct, answered),
     )
+
+
+def _paired(records: Records, correct: np.ndarray, answered: np.ndarray) -> Paired | None:
+    frame = records.frame.assign(right=np.where(answered, correct, np.nan))
+    groups = frame.groupby("group")
+    questions, pictures = groups["prompt_hash"].nunique(), groups["image_hash"].nunique()
+    crossed = (questions > 1) & (pictures > 1) & (questions * pictures == groups.size())
+    crossed &= groups["right"].count() == groups.size()
+    frame = frame[frame["group"].map(crossed)]
+    if frame.empty:
+        return None
+    units = {"questions": ["prompt_hash"], "pictures": ["image_hash"], "groups": []}
+    found = {
+        unit: throughout(frame["right"], frame["group"], *(frame[name] for name in names))
+        for unit, names in units.items()
+    }
+    return Paired(**{unit: Share(int(share.correct), share.n) for unit, share in found.items()})
 
 
 def _share(correct: np.ndarray, rows: np.ndarray) -> Share:

@@ -78,6 +78,62 @@ def write_vilp(path, questions=3):
     return path
 
 
+def naturalbench_records(count=4):
+    """Two pictures and two questions a record, letters in every other; no picture is in two."""
+    records = []
+    for number in range(count):
+        questions, answers = ["Is it red?", "Is it blue?"], ["Yes", "No", "No", "Yes"]
+        if number % 2:
+            questions = ["What is he holding?\nOption: A:A cup; B:A red glass;",
+                         "Where is she?\nOption: A:In a park; B:By the street"]  # fmt: skip
+            answers = ["A", "B", "B", "A"]
+        pictures = [{"bytes": png(2 * number + each), "path": None} for each in range(2)]
+        records.append(
+            {
+                "Index": number, "Image_0": pictures[0], "Image_1": pictures[1],
+                "Question_0": questions[0], "Image_0_Question_0": answers[0],
+                "Image_1_Question_0": answers[1], "Question_1": questions[1],
+                "Image_0_Question_1": answers[2], "Image_1_Question_1": answers[3],
+                "Question_Type": "multiple_choice" if number % 2 else "yes_no", "Source": "drawn",
+            }
+        )  # fmt: skip
+    return records
+
+
+def hallusionbench_records(sets=3):
+    """Two questions on three figures a set; in every other set figure 0 is none at all."""
+    return [
+        {
+            "category": "VS" if number % 2 else "VD", "subcategory": "chart",
+            "visual_input": "0" if number % 2 and not figure else "1" if not figure else "2",
+            "set_id": str(number), "figure_id": str(figure), "sample_note": "drawn",
+            "question_id": str(question), "question": f"Is bar {question} higher than {figure}?",
+            "gt_answer_details": "It is.", "gt_answer": str((figure + question) % 2),
+            "filename": None if number % 2 and not figure
+            else f"./{'VS' if number % 2 else 'VD'}/chart/{number}_{figure}.png",
+        }
+        for number in range(sets)
+        for figure in range(3)
+        for question in range(2)
+    ]  # fmt: skip
+
+
+def amber_records(pictures=3):
+    """The queries, and their annotations: a caption and three yes/no questions a picture."""
+    kinds = {"generative": "Describe this image.",
+             "discriminative-hallucination": "Is there a cat in this image?",
+             "discriminative-attribute-state": "Is the sky blue in this image?",
+             "relation": "Is there direct contact between the cat and the wall?"}  # fmt: skip
+    queries, annotations = [], []
+    for number in range(pictures):
+        for kind, query in kinds.items():
+            place, drawn = len(queries) + 1, {"hallu": ["dog"]} if kind == "generative" else {}
+            truth = ["sky", "wall"] if drawn else ["yes", "no"][place % 2]
+            queries.append({"id": place, "image": f"AMBER_{number + 1}.jpg", "query": query})
+            annotations.append({"id": place, "type": kind, "truth": truth, **drawn})
+    return queries, annotations
+
+
 def write_manifest(folder, name, file, rows, columns, **keys):
     """A manifest for a test file, beside which `load_dataset` finds it."""
     manifest = {"file": file, "rows": rows, "columns": columns, "folder": "data", **keys}

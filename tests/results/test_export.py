@@ -17,6 +17,7 @@ from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import split, subsets
 from sci_book.results.export import export_drbench
 from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
+from sci_book.run.presets import prompt_hash
 from tests.data import formats
 from tests.rows import answers, sample
 
@@ -42,14 +43,15 @@ def records_of(dataset, seed=0):
         copied = ("dataset", "position", "group", "image_hash", "question_type", "category")
         row_of = sample(row.index, **{name: getattr(row, name) for name in copied})
         row_of |= {"truth": row.answer, "options": "".join(row.options)}
+        row_of["prompt_hash"] = prompt_hash([row.question])
         row_of["error"] = "RowError" if row.problem else None
         said = (options or [row.answer]) + [row.answer, "x"]
         words = {"original": draw.choice(said)}
         for name in ROUNDS[1:]:
             words[name] = words["original"] if draw.random() < 0.6 else draw.choice(said)
-        built.append(row_of | answers(words))
+        built.append(row_of | answers(words, unread=("x",)))
     stamp = {"schema": 1, "model": "owner/model", "rounds": ROUNDS, "methods": [],
-             "datasets": dict(dataset.checksums)}  # fmt: skip
+             "max_new_tokens": 8, "datasets": dict(dataset.checksums)}  # fmt: skip
     return Records(build_table(built, ROUNDS), stamp, {})
 
 

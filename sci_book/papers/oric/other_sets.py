@@ -14,6 +14,7 @@ import pandas as pd
 
 from sci_book.papers.oric.questions import Said
 from sci_book.papers.oric.scores import counts, metrics
+from sci_book.results.metrics import throughout
 from sci_book.results.records import Records
 
 
@@ -34,13 +35,13 @@ def figures(
     """
     counted = counts(truth, said)
     percentages = metrics(counted)
-    frame = pd.DataFrame({"picture": list(pictures), "group": list(groups)}, dtype=object)
-    frame["right"] = np.asarray(said, dtype=object) == np.asarray(truth, dtype=object)
-    frame["failed"] = np.asarray(said, dtype=object) == "failed"
+    failed = np.asarray(said, dtype=object) == "failed"
+    right = np.asarray(said, dtype=object) == np.asarray(truth, dtype=object)
+    outcome = pd.Series(np.where(failed, np.nan, right), dtype=float)
 
-    def throughout(name: str) -> float:
-        whole = frame.groupby(name).agg(right=("right", "all"), failed=("failed", "any"))
-        return 100 * float(whole.loc[~whole["failed"], "right"].astype(float).mean())
+    def percent(names: Sequence[str | None]) -> float:
+        value = throughout(outcome, pd.Series(list(names), dtype=object)).value
+        return float("nan") if value is None else 100 * value
 
     n = counted["positives"] + counted["negatives"]
     both = counted["positives"] and counted["negatives"]
@@ -49,8 +50,8 @@ def figures(
         "accuracy": 100 * (counted["tp"] + counted["tn"]) / n if n else float("nan"),
         "f1_no": float(percentages["f1_no"]),
         "macro_f1": float(percentages["f1"]) if both else float("nan"),
-        "pictures": throughout("picture"),
-        "groups": throughout("group"),
+        "pictures": percent(pictures),
+        "groups": percent(groups),
     }
 
 

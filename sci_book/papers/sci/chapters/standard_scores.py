@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from pandas.api.typing import SeriesGroupBy
 
 from sci_book.papers.sci.chapters.standard_sets import column_of
 from sci_book.papers.shared.chapters import Subject
 from sci_book.results.drbench import split
+from sci_book.results.metrics import whole_groups
 from sci_book.results.statistics import (
     Interval,
     difference,
@@ -52,12 +52,12 @@ def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.Data
     frame = frame[split(subject.records, "groups") == "test"]
     units: dict[str, pd.Series | pd.DataFrame] = {}
     for dataset, part in frame[frame["question_type"] == "mcq"].groupby("dataset", sort=False):
-        questions = _whole(part.groupby("group", sort=False)["right"])
+        questions = whole_groups(part.groupby("group", sort=False)["right"])
         rotated = questions.loc[questions["size"] > 1, "min"]
         if len(rotated):
             units[f"{column_of(str(dataset))} circular"] = rotated
     pairs = frame[frame["question_type"] == "yesno"]
-    pictures = _whole(pairs.groupby(["category", "group"])["right"])
+    pictures = whole_groups(pairs.groupby(["category", "group"])["right"])
     if len(pictures):
         complete = pairs.set_index(["category", "group"]).index.isin(pictures.index)
         units["MME acc"] = pairs[complete].set_index("group")["right"]
@@ -70,12 +70,6 @@ def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.Data
         if len(part):
             units[name] = part.set_index("group")["right"]
     return units
-
-
-def _whole(groups: SeriesGroupBy) -> pd.DataFrame:
-    """Sum, size and minimum of the groups without an error."""
-    frame = groups.agg(["sum", "size", "count", "min"])
-    return frame[frame["size"] == frame["count"]]
 
 
 def _mme_score(pictures: pd.DataFrame) -> Interval:
