@@ -38,9 +38,8 @@ _LETTERED = re.compile(r"(?<!\S)[(\[（]?([A-Z])[.:)\]．：）、]{1,2}\s*")
 _NUMBERED = re.compile(r"[(\[]?([0-9]{1,2})[.)\]]{1,2}\s+")  # 1.5 is no option 5
 _BULLET = re.compile(r"([-*•])\s+")
 _OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
-_OPTIONS_HEADING = re.compile(
-    r"\n\s{0,3}Options?[:：]\s{0,3}$"
-)  # so NaturalBench, with ; behind options
+# NaturalBench has this line before its options, and a semicolon behind each.
+_OPTIONS_HEADING = re.compile(r"\n\s{0,3}Options?[:：]\s{0,3}$")
 
 
 def read_rows(path: Path, base: Path, manifest: Manifest, joined: Path | None = None) -> list[Row]:
