@@ -32,6 +32,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+KEPT = ("lines_to_next_cell", "tags")
 LONGEST_REASON = 300  # characters
 
 
@@ -98,16 +99,18 @@ def load_parameters(path: Path) -> dict:
 def normalise(notebook: NotebookNode, stem: str) -> NotebookNode:
     """The same notebook without anything that differs from run to run but the results.
 
-    Cell ids become a hash of `stem:index`, cell metadata keeps its tags only, and the notebook's
-    metadata names the kernel and the language, not their versions.
+    Cell ids become a hash of `stem:index`, and the notebook's metadata names the kernel and the
+    language, not their versions. Cell metadata keeps tags, and blank lines of the source where
+    jupytext would set others, so that `jupytext --sync` changes neither file.
     """
     cells = []
     for index, cell in enumerate(notebook.cells):
-        tags = cell.metadata.get("tags", [])
         normalised = NotebookNode(
             id=hashlib.sha256(f"{stem}:{index}".encode()).hexdigest()[:8],
             cell_type=cell.cell_type,
-            metadata=NotebookNode({"tags": tags} if tags else {}),
+            metadata=NotebookNode(
+                {key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)}
+            ),
             source=cell.source,
         )
         if cell.cell_type == "code":
