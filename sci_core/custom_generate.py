@@ -111,7 +111,7 @@ def custom_generate(
             mask, pixels = inputs.get("attention_mask"), inputs.get("pixel_values")
             _check_inputs(model, questions, input_ids, mask, pixels)
             eos = generation_config._eos_token_tensor
-            sampling = {"temperature": 0.0}
+            sampling: dict[str, Any] = {"temperature": 0.0}
             if generation_config.do_sample:
                 temperature = generation_config.temperature
                 sampling = {

@@ -194,11 +194,12 @@ def make_questions(
         raise kind(
             f"rewrites={rewrites!r}; expected a list of texts for each prompt, 'strict' or None."
         )
-    rewrites = [tuple(texts) if _is_list(texts) else texts for texts in rewrites]
-    for what, given in (("images", images), ("lists of rewrites", rewrites)):
-        if len(given) != len(prompts):
-            raise ValueError(f"{len(given)} {what} but {len(prompts)} prompts; expected one each.")
-    questions = list(map(Question, images, prompts, rewrites))
+    # What is no list among them is named below, by `check_questions`.
+    each: list[Any] = [tuple(texts) if _is_list(texts) else texts for texts in rewrites]
+    for what, count in (("images", len(images)), ("lists of rewrites", len(each))):
+        if count != len(prompts):
+            raise ValueError(f"{count} {what} but {len(prompts)} prompts; expected one each.")
+    questions = list(map(Question, images, prompts, each))
     check_questions(questions, method.textual)
     return questions
 

@@ -135,10 +135,10 @@ class Method:
         if self.rule not in RULES:
             raise ValueError(f"rule {self.rule!r} is unknown; choose one of {', '.join(RULES)}")
         counts = (len(self.textual), len(self.visual))
-        expected = RULES[self.rule].rounds
-        if expected not in (None, counts):
+        needed = RULES[self.rule].rounds
+        if needed not in (None, counts):
             raise ValueError(
-                f"rule {self.rule!r} takes {expected} (textual, visual) rounds, not "
+                f"rule {self.rule!r} takes {needed} (textual, visual) rounds, not "
                 f"{counts}; rule 'sci' takes any number of both"
             )
         if not (self.tau1 > 0 and self.tau2 > 0 and 0 <= self.beta <= 1):
@@ -165,7 +165,7 @@ class Method:
         return self.N if RULES[self.rule].decides == "textual" else 0
 
     @property
-    def margin(self) -> float:
+    def margin(self) -> Number:
         """How far below the best TC a token may lie, in undivided logits; infinite at beta 0."""
         if self.raw_margin is not None:
             return self.raw_margin
@@ -254,7 +254,7 @@ def method(name: str) -> Method:
         )
     arguments = _constants(name) if call else {}
     try:
-        if general:
+        if preset is None:
             preset = sci(arguments.pop("M", None), arguments.pop("N", None))
         allowed = RULES[preset.rule].constants
         for key in arguments:
@@ -278,13 +278,15 @@ def _constants(name: str) -> dict[str, Any]:
     """Read what stands between the parentheses of a name: Python's literals, numbers as floats."""
     try:
         call = ast.parse(name.strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or not all(k.arg for k in call.keywords):
+        if not isinstance(call, ast.Call) or call.args:
             raise SyntaxError
-        constants = {}
+        constants: dict[str, Any] = {}
         for keyword in call.keywords:
+            if keyword.arg is None:  # **others
+                raise SyntaxError
             key = keyword.arg.upper() if keyword.arg in "mn" else keyword.arg
-            plain = isinstance(keyword.value, ast.Name)  # edit=first_token, without its quotes
-            value = keyword.value.id if plain else ast.literal_eval(keyword.value)
+            given = keyword.value  # a name is a text without its quotes, as in edit=first_token
+            value = given.id if isinstance(given, ast.Name) else ast.literal_eval(given)
             constants[key] = float(value) if type(value) is int and key not in "MN" else value
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(

@@ -74,6 +74,7 @@ def _checked(method: Method, Z: RoundLogits, rounds: tuple[str, ...], step: int)
 
 def _equation(method: Method, Z: Tensor, step: int, prompt_tokens: Tensor | None) -> Tensor:
     rule = RULES[method.rule]
+    assert rule.equation is not None  # without one a method edits no step
     given = {name: getattr(method, name) for name in rule.takes if name != "position"}
     if "position" in rule.takes:
         if method.clock == "generated":
@@ -98,6 +99,6 @@ def _survivors(method: Method, Z: Tensor, step: int, forbidden: Tokens | None) -
         return plausible(Z[0], math.inf, forbidden)
     deciding = deciding_logits(method, Z)
     if method.raw_margin is not None:
-        return plausible(deciding, method.raw_margin, forbidden)
+        return plausible(deciding, float(method.raw_margin), forbidden)
     margin = -math.log(method.beta) if method.beta else math.inf
-    return plausible(deciding / method.tau1, margin, forbidden)
+    return plausible(deciding / float(method.tau1), margin, forbidden)

@@ -11,8 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,8 @@ import pandas as pd
 # SciPy and statsmodels take most of a second to import: only where they are used.
 
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
-Rows = Sequence | np.ndarray | pd.Series  # one entry a row
-Side = tuple[Rows, Rows]  # values and a group a row
+Rows: TypeAlias = Sequence | np.ndarray | pd.Series  # one entry a row
+Side: TypeAlias = tuple[Rows, Rows]  # values and a group a row
 Statistic = Callable[[np.ndarray], np.ndarray]
 """Takes sums `[quantities, ...]`, returns `[...]`; NaN where it has no value."""
 Fit = Any  # statsmodels' RegressionResults, which is imported only where it is used
@@ -54,7 +53,7 @@ class Interval(NamedTuple):
     freedom: float = np.nan
     key: str = ""
 
-    def times(self, factor: Real) -> Interval:
+    def times(self, factor: int | float) -> Interval:
         """The same in another unit, such as 100 for percent and points."""
         estimate, low, high = (factor * value for value in self[:3])
         return self._replace(estimate=estimate, low=low, high=high, error=factor * self.error)
@@ -224,7 +223,7 @@ def _key(sums: Sequence[np.ndarray], statistic: Statistic, each: np.ndarray, spa
     name = f"{statistic.__module__}.{statistic.__qualname__}"
     made = hashlib.blake2s(f"{name} {each.round(12).tolist()} {span}".encode())
     for table in sums:
-        made.update(np.ascontiguousarray(table))
+        made.update(np.ascontiguousarray(table).data)
     return made.hexdigest()[:12]
 
 
@@ -235,7 +234,7 @@ def key_of(*what: object) -> str:
 
 def _moved(sums: Sequence[np.ndarray], statistic: Statistic) -> np.ndarray:
     """How far each group moves the mean over trainings: its influence, `[groups]`."""
-    total = 0.0
+    total: Any = 0.0
     for table in sums:
         whole, step = table.sum(axis=1, keepdims=True), _STEP * table
         total = total + (statistic(whole + step) - statistic(whole - step)) / (2 * _STEP)
@@ -302,7 +301,7 @@ class Sample:
     quartiles: ClassVar[bool] = False  # its interval's ends
 
     @property
-    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+    def columns(self) -> tuple[np.ndarray, Rows]:
         """The first rows as `measure` takes them: values and ones, and their clusters."""
         return of_mean(self.values, self.clusters)
 

@@ -1,7 +1,7 @@
 """Pictures prepared ahead of the model: here when they are needed, or early in other threads."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
@@ -25,7 +25,7 @@ def asked_batches(
     visual: Sequence[str],
     noise: Noise,
     workers: int = 0,
-) -> Iterator[list[EncodedQuestion]]:
+) -> Generator[list[EncodedQuestion], None, None]:
     """Yield each batch as the model takes it, in order.
 
     `workers` threads prepare all pictures ahead: resizing, hashing and drawing noise leave Python

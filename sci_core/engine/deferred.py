@@ -62,7 +62,8 @@ class Deferred:
             for place, row, last in zip(group, rows, torch.cat(states).unbind(dim=1), strict=True):
                 node = self._nodes[place]
                 self._nodes[place] = replace(node, cohort=cohort, row=row, unread=(), last=last)
-        return torch.stack([self._nodes[place].last for place in places], dim=1)
+        asked = [self._nodes[place].last for place in places]  # none is None: all are read now
+        return torch.stack(asked, dim=1)  # type: ignore[arg-type]
 
 
 def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:

@@ -24,7 +24,7 @@ from sci_core.engine.questions import (
     round_images,
     split_rounds,
 )
-from sci_core.engine.reading import prefill, read_all
+from sci_core.engine.reading import Read, prefill, read_all
 from sci_core.engine.rounds import Rounds
 from sci_core.engine.sequential import SequentialRounds
 from sci_core.families.models import VisionLanguageModel
@@ -108,7 +108,8 @@ class TwoPhaseRounds(Rounds):
         prefilled = prefill(model, prefixes, reads)
         self._groups: list[Group] = []
         first = 0
-        for blocks in [[reads[0]], *in_calls(reads[1:])]:
+        calls: list[Sequence[Sequence[Read]]] = [reads[:1], *in_calls(reads[1:])]
+        for blocks in calls:
             self._groups.append(Group(model, blocks, prefilled, first, self._count))
             first += len(self._groups[-1].read)
         self.logits = torch.cat([model.head(group.read) for group in self._groups])

@@ -232,7 +232,7 @@ def check_context(
     longest = context(text)
     if longest is None:
         return
-    kinds = {rope.get("rope_type") for rope in ropes(text)} & {"dynamic", "longrope"}
+    kinds = {"dynamic", "longrope"} & {rope.get("rope_type") for rope in ropes(text)}
     why = f" with one set of {' and '.join(sorted(kinds))} frequencies" if kinds else ""
     for number, question in zip(names or range(len(asked)), asked, strict=True):
         read = max(map(len, question.texts))

@@ -220,12 +220,12 @@ class VisionLanguageModel(ABC):
         return positions.flatten(0, -2)[-self.axes :]  # some releases put text's own before them
 
     def _plain_pass(self, ids: Sequence[int], inputs: Mapping[str, Tensor], **more: Any) -> Any:
-        ids = torch.tensor([list(ids)], device=self.device)
+        row = torch.tensor([list(ids)], device=self.device)
         if "mm_token_type_ids" in inspect.signature(self.hf.forward).parameters:
-            more["mm_token_type_ids"] = (ids == self.image_token_id).int()
+            more["mm_token_type_ids"] = (row == self.image_token_id).int()
         return self.hf(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
+            input_ids=row,
+            attention_mask=torch.ones_like(row),
             use_cache=False,
             **{name: value.to(self.device) for name, value in inputs.items()},
             **more,

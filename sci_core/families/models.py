@@ -146,7 +146,7 @@ def _pixel_limits(name: str, family: str, least: int | None, most: int | None) -
             f"or squares of one size. Pixel limits are for {follow}; leave them out."
         )
     wrong = [value for value in limits.values() if type(value) is not int or value < 1]
-    if wrong or (len(limits) == 2 and least > most):
+    if wrong or (len(limits) == 2 and limits["min_pixels"] > limits["max_pixels"]):
         raise ValueError(
             f"{said} for {name}; expected whole numbers of pixels from 1 up, the smaller first."
         )
@@ -194,7 +194,7 @@ def check_checkpoint(
 ) -> Mapping[str, Any]:
     """Return what config.json says; refuse what is no safe checkpoint of a known family."""
     _check_place(name, revision)
-    config = read_object(name, "config.json", revision)
+    config = read_object(name, "config.json", revision) or {}
     _check_family(name, config.get("model_type"))
     if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(

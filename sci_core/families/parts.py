@@ -39,7 +39,7 @@ def load_image_processor(name: str, **source: Any) -> Any:
     settings = read_object(name, file, revision) or {} if own is None else own
     kind = settings.get("image_processor_type") if isinstance(settings, dict) else None
     model = re.fullmatch(_IMAGE_PROCESSOR, str(kind))
-    config = getattr(transformers, f"{model[1]}Config", None) if model else None
+    config: Any = getattr(transformers, f"{model[1]}Config", None) if model else None
     known = isinstance(config, type) and issubclass(config, transformers.PreTrainedConfig)
     more = {"config": config()} if known else {}
     try:

@@ -46,7 +46,7 @@ class Picture:
         for name in sorted({*self.inputs} - {*self.layout}):
             values = self.inputs[name].contiguous()
             digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
-            digest.update(values.numpy())
+            digest.update(values.numpy().data)
         return digest.digest()
 
 

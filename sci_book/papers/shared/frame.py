@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from numbers import Real
 from operator import itemgetter
 from textwrap import fill
 from typing import Any, Protocol, runtime_checkable
@@ -48,6 +47,7 @@ from sci_book.results.statistics import (
     ratio,
     verdict,
 )
+from sci_core.arguments import Number
 
 Values = Callable[[Any], np.ndarray]
 """Of a training, one number a row of its records, or several `[quantities, rows]`; NaN for none."""
@@ -105,17 +105,18 @@ def line(
         kept = np.asarray(some(training), dtype=bool) & np.isfinite(found).all(axis=0)
         return found[:, kept], training.groups[kept]
 
-    def both(training: Any) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        sides = (sample(training, rows), sample(training, less))
-        return tuple((found[0], groups) for found, groups in sides)
-
     def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
         found, groups = sample(training, rows)
         return (found if len(found) > 1 else np.vstack([found, np.ones(found.shape[1])])), groups
 
-    if less is not None:
-        return score(model, both, apart, **keys)
-    return of_sums(model, columns, statistic, span=span, **keys)
+    if less is None:
+        return of_sums(model, columns, statistic, span=span, **keys)
+
+    def both(training: Any) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        sides = (sample(training, rows), sample(training, less))
+        return tuple((found[0], groups) for found, groups in sides)
+
+    return score(model, both, apart, **keys)
 
 
 def of_sums(
@@ -244,7 +245,7 @@ def _here(at: Mapping[str, Any], decimals: int) -> str:
     return with_ends(at["estimate"], at["low"], at["high"], decimals, at["key"])
 
 
-def _plain(value: Real | str | None, decimals: int = 2) -> str:
+def _plain(value: Number | str | None, decimals: int = 2) -> str:
     return value if isinstance(value, str) else number(value, decimals)
 
 
@@ -279,7 +280,8 @@ def dots(
         len(down), len(across), squeeze=False, sharex="col", sharey=True,
         figsize=(WIDTH, 0.6 + max(1.4, 0.5 + 0.25 * len(names)) * len(down)),
     )  # fmt: skip
-    named = any(map(known, tidy[coloured or lines]))  # a colour that a reader has seen elsewhere
+    coloured = coloured or lines
+    named = any(map(known, tidy[coloured]))  # a colour that a reader has seen elsewhere
     for (i, one), (j, other) in product(enumerate(down), enumerate(across)):
         part = tidy[(tidy[panels[0]] == one) & (tidy[panels[1]] == other)].set_index(lines)
         of_panel = {panels[0]: one, panels[1]: other}
@@ -319,8 +321,8 @@ def shown(
     order = tidy["model"].map([model.shown for model in models].index)
     said = f"The same in numbers, {unit}, {INTERVAL}s"
     ordered = tidy.iloc[np.argsort(order, kind="stable")]
-    keys = {"rows": ("model", lines), "columns": (panels,), "show": ("here", "n")}
-    return table(ordered, **keys, name=name, caption=said).fold()
+    keys, across, heads = ("model", lines), (panels,), ("here", "n")
+    return table(ordered, keys, across, name=name, caption=said, show=heads).fold()
 
 
 def side_by_side(
@@ -381,7 +383,8 @@ def _other_trainings(ax: Axes, part: pd.DataFrame, aside: float = 0.0) -> None:
              for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
         label = "each training" if part["trainings"].max() > 1 else "other trainings"
-        ax.scatter(*zip(*faint, strict=True), c=OTHER, s=14, label=label)
+        dots, places = zip(*faint, strict=True)
+        ax.scatter(dots, places, c=OTHER, s=14, label=label)
 
 
 def _finish(ax: Axes, names: Iterable[str]) -> None:

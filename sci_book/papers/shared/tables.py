@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.io.formats.style import Styler
 
 from sci_book.results.statistics import LEVEL, Interval, key_of
+from sci_core.arguments import Number
 
 MISSING = "—"
 NOT_RECORDED = f"{MISSING} (not recorded)"
@@ -111,11 +111,11 @@ class Download(NamedTuple):
 
     name: str
     text: str
-    count: int
+    numbers: int
 
     def __repr__(self) -> str:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:16]
-        return f"{self.name}.csv: {self.count:,} numbers, SHA-256 {digest}…"
+        return f"{self.name}.csv: {self.numbers:,} numbers, SHA-256 {digest}…"
 
     def _repr_html_(self) -> str:
         coded = base64.b64encode(self.text.encode()).decode()
@@ -123,7 +123,7 @@ class Download(NamedTuple):
         return (
             f'<p><a class="download" download="{name}" '
             f'href="data:text/csv;charset=utf-8;base64,{coded}">{name}</a>: '
-            f"{self.count:,} further numbers of this page, with their intervals.</p>"
+            f"{self.numbers:,} further numbers of this page, with their intervals.</p>"
         )
 
 
@@ -146,7 +146,7 @@ def _levels(label: object) -> tuple:
     return label if isinstance(label, tuple) else (label,)
 
 
-def number(value: Real | None, decimals: int = 2) -> str:
+def number(value: Number | None, decimals: int = 2) -> str:
     """A number at a fixed precision, with a true minus sign; a dash where there is none."""
     if value is None or pd.isna(value):
         return MISSING
@@ -154,32 +154,32 @@ def number(value: Real | None, decimals: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def signed(value: Real | None, decimals: int = 2) -> str:
+def signed(value: Number | None, decimals: int = 2) -> str:
     """A number with its sign, unless it is shown as zero."""
     text = number(value, decimals)
     return text if text == MISSING or text[0] == "−" or float(text) == 0 else f"+{text}"
 
 
-def p_value(value: Real | None) -> str:
+def p_value(value: Number | None) -> str:
     """A p-value with four decimals; a small one by its bound, a missing one as a dash."""
     return number(value, 4) if value is None or pd.isna(value) or value >= 1e-4 else "< 0.0001"
 
 
-def interval(low: Real | None, high: Real | None, decimals: int = 2, key: str = "") -> str:
+def interval(low: Number | None, high: Number | None, decimals: int = 2, key: str = "") -> str:
     """`[low, high]` of the number that has the key, or a dash where either end is missing."""
     ends = number(low, decimals), number(high, decimals)
     return MISSING if MISSING in ends else Ends(f"[{ends[0]}, {ends[1]}]", key)
 
 
 def with_ends(
-    value: Real | None, low: Real | None, high: Real | None, decimals: int = 2, key: str = ""
+    value: Number | None, low: Number | None, high: Number | None, decimals: int = 2, key: str = ""
 ) -> str:
     """A number and its interval, `12.34 [11.00, 13.68]`."""
     return Ends(f"{number(value, decimals)} {interval(low, high, decimals)}", key)
 
 
 def recorded(
-    estimate: Real, low: Real, high: Real, decimals: int = 2, *, at: str, head: str = ""
+    estimate: Number, low: Number, high: Number, decimals: int = 2, *, at: str, head: str = ""
 ) -> str:
     """A number with its interval as a committed file has them, made of records that are not here.
 
@@ -190,7 +190,7 @@ def recorded(
     return Ends(head + with_ends(estimate, low, high, decimals), key_of(at))
 
 
-def shown(found: Interval, scale: Real = 100, decimals: int = 2) -> str:
+def shown(found: Interval, scale: int | float = 100, decimals: int = 2) -> str:
     """A number with its interval in percent or points, `12.34 [11.00, 13.68]`; of no row a dash."""
     estimate, low, high, *_ = found.times(scale)
     return with_ends(estimate, low, high, decimals, found.key) if found.n else MISSING
@@ -295,7 +295,7 @@ def plain(
     return Table(name, cells, caption)
 
 
-def _cell(value: object, decimals: int) -> str:
+def _cell(value: Any, decimals: int) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Interval):
