@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test soak book lab pages versions integrations
+.PHONY: help env reproduce quick lint test soak book release lab pages versions integrations
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,9 +30,12 @@ help: ## list the commands
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
 	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves out all but sci"
 	@echo "make reproduce … TOKENS=… BATCH=… WORKERS=…  new tokens, questions at a time, processes"
+	@echo "make quick                            before a commit: style, types, laws, units, layers and the"
+	@echo "                                      form of pages, in a minute and a half"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"
+	@echo "make release                          the same as an archive in dist/, with notes and checksums"
 	@echo "make lab                              open the notebooks in JupyterLab, which it installs"
 	@echo "make pages                            check every page of the rendered book in Chromium,"
 	@echo "                                      and every chapter with models of every kind"
@@ -72,6 +75,15 @@ reproduce: $(if $(FULL),$(FOR_ALL),$(FOR_BOOK))
 		$(if $(MIN_PIXELS),--min-pixels $(MIN_PIXELS)) $(if $(MAX_PIXELS),--max-pixels $(MAX_PIXELS)) \
 		$(if $(FULL),--full)
 
+# A test is quick that bears the mark `quick`.
+quick: lint
+	$(BIN)/python -m pytest -q -m quick $$(grep -rl --include='test_*.py' 'mark\.quick' tests)
+
+lint: $(FOR_ALL)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
 test: $(FOR_ALL)
 	$(BIN)/python -m pytest $(PARALLEL)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
@@ -89,6 +101,9 @@ soak: $(FOR_ALL)
 book: $(FOR_BOOK)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
+
+release: book
+	$(BIN)/python -m sci_book.pipeline.release
 
 lab: $(FOR_BOOK)
 	@$(BIN)/python -c "import jupyterlab" 2>/dev/null || $(BIN)/python -m pip install --quiet \

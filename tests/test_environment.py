@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -144,8 +145,16 @@ def install(tree, *target):
         (tree / stamp).touch()
 
 
-READS = (["book"], ["reproduce"], ["reproduce", "MODEL=m", "DATA=d"], ["env"])
-CHECKS = (["test"], ["pages"], ["soak"], ["versions"], ["reproduce", "FULL=1"], ["env", "ALL=1"])
+READS = (["book"], ["release"], ["reproduce"], ["reproduce", "MODEL=m", "DATA=d"], ["env"])
+CHECKS = (
+    ["quick"],
+    ["test"],
+    ["pages"],
+    ["soak"],
+    ["versions"],
+    ["reproduce", "FULL=1"],
+    ["env", "ALL=1"],
+)
 
 
 @pytest.mark.parametrize("target", READS, ids=" ".join)
@@ -190,6 +199,38 @@ def test_nobody_is_sent_to_a_package_that_nobody_published():
     unpublished = re.compile(rf"(?:pip|uv|conda|pipx)\s[^\n]*install[^\n.]*\b{PROJECT['name']}\b")
     found = [f"{name}: {match[0]}" for name, text in told() for match in unpublished.finditer(text)]
     assert not found
+
+
+def test_every_target_of_make_that_a_text_names_is_there():
+    """In documents, the container and the workflows, which call these and `.ci/run` alone."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    spoken = re.compile(r"(?:`|RUN |run: |\d: |\": \")make (\w+)\b(?!=)")
+    container = ".devcontainer/devcontainer.json"
+    texts = [*told(), (container, (ROOT / container).read_text(encoding="utf-8"))]
+    found = {(name, target) for name, text in texts for target in spoken.findall(text)}
+    assert {name for name, _ in found} >= {"Dockerfile", container, "README.md"}
+    assert {target for name, target in found if ".github/" in name} == {"quick", "release"}
+    assert not [(name, target) for name, target in found if target not in targets]
+
+
+def test_what_is_looked_at_before_a_commit_comes_with_the_lock():
+    file = ROOT / ".pre-commit-config.yaml"
+    (group,) = yaml.safe_load(file.read_text(encoding="utf-8"))["repos"]
+    tools = {hook["entry"].split()[0] for hook in group["hooks"]} - {"bash", ".venv/bin/python"}
+    assert group["repo"] == "local" and tools
+    assert {tool.removeprefix(".venv/bin/") for tool in tools} <= set(pins(ALL))
+    command = [sys.executable, "-m", "pre_commit", "validate-config", file]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def test_a_big_file_is_not_committed(tmp_path):
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    (hook,) = [h for h in yaml.safe_load(text)["repos"][0]["hooks"] if h["id"] == "size"]
+    (tmp_path / "small").write_bytes(bytes(1000))
+    (tmp_path / "big one").write_bytes(bytes(9_000_000))
+    for names, status in ((["small"], 0), (["small", "big one"], 1)):
+        command = [*shlex.split(hook["entry"]), *names]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == status
 
 
 def test_vllms_environment_holds_the_kernel_and_what_runs_its_tests():

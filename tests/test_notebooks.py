@@ -3,12 +3,14 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupytext.cli import jupytext
 from papermill.translators import PythonTranslator
 
 from sci_book.papers.shared.pages import places, sections_of
@@ -56,7 +58,12 @@ at_head = Answer()
 at_head.write(f"It is {6 * 7}.")
 """
 
-chapters = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+
+def chapters(test):
+    """A test of the form of every page, which `make quick` tries too."""
+    return pytest.mark.quick(
+        pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)(test)
+    )
 
 
 def code_cells(notebook):
@@ -90,6 +97,22 @@ def test_source_and_notebook_agree(source):
     expected = [(c.cell_type, c.metadata, c.id, c.source) for c in read_source(source).cells]
     actual = [(c.cell_type, c.metadata, c.id, c.source) for c in committed(source).cells]
     assert actual == expected, f"{source.name} changed after its notebook was executed"
+
+
+def test_jupytext_keeps_every_pair_as_it_is(tmp_path):
+    """`jupytext --sync` of pages that agree changes neither side of any, whichever is newer."""
+    folder = ROOT / "notebooks"
+    files = [path for path in folder.iterdir() if path.suffix in (".py", ".ipynb", ".toml")]
+    for path in files:
+        shutil.copyfile(path, tmp_path / path.name)
+    for newer in ("*.py", "*.ipynb"):
+        for path in (names := sorted(tmp_path.glob(newer))):
+            path.touch()
+        assert jupytext(["--sync", "--quiet", *map(str, names)]) == 0
+        changed = [
+            path.name for path in files if path.read_bytes() != (tmp_path / path.name).read_bytes()
+        ]
+        assert not changed
 
 
 @chapters
