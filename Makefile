@@ -32,6 +32,7 @@ help: ## list the commands
 	@echo "make reproduce … TOKENS=… BATCH=… WORKERS=…  new tokens, questions at a time, processes"
 	@echo "make quick                            before a commit: style, types, laws, units, layers and the"
 	@echo "                                      form of pages, in a minute and a half"
+	@echo "make lint                             style and types alone"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from sci_core.engine.batching import FittingBatches, by_length
 
+pytestmark = pytest.mark.quick
+
 questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 50)), max_size=40)
 
 

@@ -25,6 +25,8 @@ from sci_core.counterfactuals import (
 )
 from sci_core.methods import VISUAL_ROUNDS
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 ENGLISH = [anchor for anchor in REWRITES["V1"] if anchor.isascii()]
 CHINESE = "请直接回答选项字母。"

@@ -213,6 +213,16 @@ def test_every_target_of_make_that_a_text_names_is_there():
     assert not [(name, target) for name, target in found if target not in targets]
 
 
+def test_no_quick_test_is_one_of_the_longest():
+    """`make quick` stays within a minute and a half; conftest.py lists what takes long."""
+    longest = (ROOT / "conftest.py").read_text(encoding="utf-8").split("LONGEST = (")[1]
+    longest = set(re.findall(r'"(test_\w+\.py)"', longest.split(")")[0]))
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    quick = {path.name for path in files if "mark.quick" in path.read_text(encoding="utf-8")}
+    assert quick >= {"test_layers.py", "test_logits.py", "test_frame.py", "test_notebooks.py"}
+    assert longest and not quick & longest
+
+
 def test_what_is_looked_at_before_a_commit_comes_with_the_lock():
     file = ROOT / ".pre-commit-config.yaml"
     (group,) = yaml.safe_load(file.read_text(encoding="utf-8"))["repos"]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 MATHJAX = (ROOT / "book" / "_assets" / "mathjax" / "tex-svg.js").read_text(encoding="utf-8")
 PAGES = sorted(

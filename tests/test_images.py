@@ -27,6 +27,8 @@ from sci_core import (
 from tests import tiny
 from tests.transformers_inputs import inputs_of, processor_of
 
+pytestmark = pytest.mark.quick
+
 RAMP = np.linspace(0, 255, 48 * 64).reshape(48, 64).astype(np.uint8)
 COLOURS = Image.fromarray(np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2))
 PROMPT = "Is there a dog? Please answer yes or no."

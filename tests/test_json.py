@@ -10,6 +10,8 @@ import pytest
 from sci_book.files import json_text
 from tests.conftest import OWN_DATA, sci
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 CLOSED = ROOT / "sci_book" / "pocket"  # its files are drawings and settings, without measures
 

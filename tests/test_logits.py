@@ -16,6 +16,8 @@ from sci_core.logits import (
 )
 from tests.drawn_logits import MANY, QUARTERS, TEMPERATURES, TOY, TWO, logits
 
+pytestmark = pytest.mark.quick
+
 
 def test_toy_vector():
     torch.testing.assert_close(tc_logits(TOY, 1) / 1.5, torch.tensor([[1.3333333, 2.0, 0.0]]))

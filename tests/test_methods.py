@@ -26,6 +26,8 @@ from sci_core.sampling import choose
 from sci_core.scoring import scores, survivors
 from tests.drawn_logits import MANY, TOY, TWO, logits
 
+pytestmark = pytest.mark.quick
+
 FIVE = logits(st.just(5))
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from sci_core.engine.plan import SHARED, packed_visible, plan, step_visible
 from tests.soak import examples
 
+pytestmark = pytest.mark.quick
+
 IMAGE = 9
 
 texts = st.lists(st.integers(0, 2), max_size=4)

@@ -14,6 +14,8 @@ from sci_core.plausibility import plausible, require_finite
 from sci_core.scoring import survivors
 from tests.drawn_logits import MANY, TOY
 
+pytestmark = pytest.mark.quick
+
 BETAS = st.floats(0.01, 1.0)
 MARGIN = -math.log(0.3)
 

@@ -1,6 +1,10 @@
 """Nothing in the package is there for its own tests alone."""
 
+import pytest
+
 from tests import reachability
+
+pytestmark = pytest.mark.quick
 
 
 def test_users_reach_every_definition_and_parameter():

@@ -35,6 +35,7 @@ def blur(monkeypatch):
     monkeypatch.setitem(DUMMIES, "blur", dummy)
 
 
+@pytest.mark.quick
 def test_an_unknown_dummy_is_textual_until_it_is_registered(blur, monkeypatch):
     rounds = ("original", "V1", "blur5", "black")
     assert is_visual("blur5") and split_rounds(rounds) == (("V1",), ("blur5", "black"))
@@ -46,6 +47,7 @@ def test_an_unknown_dummy_is_textual_until_it_is_registered(blur, monkeypatch):
 
 
 @pytest.mark.parametrize("noise", ["clamp", "normalized"])
+@pytest.mark.quick
 def test_a_registered_dummy_is_decoded_by_both_engines_alike(blur, noise):
     model = tiny.load("qwen2_vl", "float64")
     images, prompts = tiny.random_questions(random.Random(0), 3)
@@ -92,6 +94,7 @@ def others(monkeypatch):
         ([0, 0, -2, -2], [4, 4, -9, -9], 0),  # a tie: the lowest id
     ],
 )
+@pytest.mark.quick
 def test_a_disturbed_prompt_has_no_say_in_what_is_plausible(original, disturbed, chosen, icd):
     Z = torch.tensor([original, disturbed], dtype=torch.float32)[:, None]
     final = scores(icd.ICD, Z, step=0)
@@ -103,6 +106,7 @@ def test_a_disturbed_prompt_has_no_say_in_what_is_plausible(original, disturbed,
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=logits(st.just(5)), junk=logits(st.just(2)))
+@pytest.mark.quick
 def test_what_a_round_says_that_does_not_decide_spares_no_token(Z, junk, others):
     """Neither a disturbed prompt nor a dummy picture: the gate, which reads the textual rounds
     alone, sees what the scores see."""
@@ -147,6 +151,7 @@ def test_the_recipe_for_an_equation_holds_however_it_is_decoded(family, icd, oth
     assert looked == {True, False} and store.hits > 0
 
 
+@pytest.mark.quick
 def test_an_equation_that_was_added_is_checked_and_named_as_the_others(icd, others, monkeypatch):
     assert RULES["icd"].constants == ("alpha", "beta", "raw_margin", "log_probs", "edit")
     assert RULES["many"].constants == RULES["icd"].constants
@@ -163,6 +168,7 @@ def test_an_equation_that_was_added_is_checked_and_named_as_the_others(icd, othe
     ("where", "error"),
     [("no_such_module:icd", ImportError), ("sci_core.logits:no_such", AttributeError)],
 )
+@pytest.mark.quick
 def test_a_row_whose_equation_is_not_there_is_not_decoded_as_another(where, error, monkeypatch):
     for rule, like in (("new", VCD), ("newer", SCI3)):
         monkeypatch.setitem(RULES, rule, replace(RULES[like.rule], equation=where))
@@ -181,6 +187,7 @@ def test_a_row_whose_equation_is_not_there_is_not_decoded_as_another(where, erro
         ("tc", "median"),
     ],
 )
+@pytest.mark.quick
 def test_a_row_that_is_none_is_refused(field, value):
     with pytest.raises(ValueError, match=f"{field} must be '.* got '{value}'"):
         replace(RULES["vcd"], **{field: value})

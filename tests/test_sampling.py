@@ -12,6 +12,8 @@ from scipy import stats
 from sci_core.sampling import choose, uniform
 from tests.drawn_logits import MANY
 
+pytestmark = pytest.mark.quick
+
 SEEDS = st.integers(0, 2**64 - 1)
 SAMPLES = st.integers(-(2**40), 2**40) | st.text(max_size=20)
 WARPERS = st.fixed_dictionaries(

@@ -7,6 +7,8 @@ import pytest
 from sci_book.results import metrics
 from sci_book.results.metrics import Flips, Share
 
+pytestmark = pytest.mark.quick
+
 FRAME = pd.DataFrame(
     {
         "dataset": ["mme"] * 6 + ["vilp"] * 6 + ["en"] * 8,

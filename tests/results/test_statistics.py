@@ -11,6 +11,8 @@ from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.statistics import LEVEL, Interval
 
+pytestmark = pytest.mark.quick
+
 ENDS = np.array([1 - LEVEL, 1 + LEVEL]) / 2
 
 

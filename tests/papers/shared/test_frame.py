@@ -14,6 +14,8 @@ from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import apart, difference, measure, ratio
 from tests.papers.shared.committed import PAGES, shown
 
+pytestmark = pytest.mark.quick
+
 
 @dataclass(eq=False)
 class Model:

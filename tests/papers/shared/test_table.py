@@ -5,9 +5,12 @@ import io
 import re
 
 import pandas as pd
+import pytest
 
 from sci_book.papers.shared import tables
 from sci_book.papers.shared.tables import MISSING, Table
+
+pytestmark = pytest.mark.quick
 
 FRAME = pd.DataFrame(
     {("paper", "x"): [MISSING, MISSING], ("ours", "x"): ["1.0", MISSING], ("ours", "y"): ["2", "3"]}
