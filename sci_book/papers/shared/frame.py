@@ -383,8 +383,8 @@ def _other_trainings(ax: Axes, part: pd.DataFrame, aside: float = 0.0) -> None:
              for dot in dots if np.isfinite(dot)]  # fmt: skip
     if faint:
         label = "each training" if part["trainings"].max() > 1 else "other trainings"
-        dots, places = zip(*faint, strict=True)
-        ax.scatter(dots, places, c=OTHER, s=14, label=label)
+        estimates, places = zip(*faint, strict=True)
+        ax.scatter(estimates, places, c=OTHER, s=14, label=label)
 
 
 def _finish(ax: Axes, names: Iterable[str]) -> None:
