@@ -31,7 +31,7 @@ help: ## list the commands
 	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves out all but sci"
 	@echo "make reproduce … TOKENS=… BATCH=… WORKERS=…  new tokens, questions at a time, processes"
 	@echo "make quick                            before a commit: style, types, laws, units, layers and the"
-	@echo "                                      form of pages, in a minute and a half"
+	@echo "                                      form of pages, in a minute"
 	@echo "make lint                             style and types alone"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make soak                             the laws, on many times as many random cases (hours)"
