@@ -137,5 +137,5 @@ integrations: $(FOR_ALL) $(FOR_VLLM)
 	$(BIN)/python -m sci_book data make pocket
 	@# without the suite's own settings, which import all of the book
 	PYTHONPATH=. $(VLLM)/bin/python -m pytest -q -o addopts= --noconftest -W ignore \
-		tests/integrations/test_vllm.py
+		tests/integrations/test_vllm.py tests/integrations/test_vllm_runs.py
 	$(VLLM)/bin/python -W ignore benchmarks/vllm_parity.py

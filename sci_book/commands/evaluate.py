@@ -89,6 +89,17 @@ def evaluate(
         int | None,
         Option(min=1, help="Processes or Ray actors; by default what there is room for."),
     ] = None,
+    engine: Annotated[
+        Literal["transformers", "vllm"],
+        Option(help="What decodes. vLLM, in an environment of its own, records answers alone."),
+    ] = "transformers",
+    vllm: Annotated[
+        str,
+        Option(
+            help="vLLM's own settings as JSON, such as "
+            '\'{"max_model_len": 4096, "max_num_seqs": 64}\'; part of what the run is.'
+        ),
+    ] = "",
     shard: Annotated[
         str,
         Option(
@@ -109,7 +120,7 @@ def evaluate(
     from dataclasses import asdict
 
     from sci_book.data.catalogue import how_to_load, said_of_loading, settled
-    from sci_book.run import finished, lock, method_sets
+    from sci_book.run import engines, finished, lock, method_sets
     from sci_book.run.parts import RunPart
 
     # Much to load (torch), for devices alone.
@@ -118,6 +129,9 @@ def evaluate(
 
         placement(device, device_map, quantized=False)
     part_of_run = RunPart.named(shard)
+    settings_of_vllm = engines.vllm_settings(engine, vllm)
+    if engine != "transformers":
+        engines.check_can(engine, record, executor, workers)
     lock.check_free(part_of_run.folder(out))
     chosen = method_sets.named(methods)
     added = method_sets.rounds_named(rounds)
@@ -137,6 +151,7 @@ def evaluate(
         **loading,
         **part,
         **decoding,
+        **({"engine": engine, "vllm": settings_of_vllm} if engine != "transformers" else {}),
     }
     asked = finished.what_is_asked(model, data, settings, revision)
     records = finished.finished_records(out, asked)
@@ -156,8 +171,15 @@ def evaluate(
         loading = settled(loading)
         if not as_json:
             print(said_of_loading(model, loading), flush=True)
-        loaded = load_model(model, **loading, **source, device=device)
-        small = loaded.parameters <= layout.SMALL_MODEL
+        source |= {"device": device}
+        if engine == "vllm":
+            from sci_book.integrations.vllm_runs import serve
+
+            served = {"noise": noise, **loading, **source}
+            loaded, decoding["engine"] = serve(model, settings_of_vllm, **served)
+        else:
+            loaded = load_model(model, **loading, **source)
+        small = engine == "transformers" and loaded.parameters <= layout.SMALL_MODEL
         decoding["record"] = record or ("logits" if small else "answers")
         place = {"executor": executor, "workers": workers}
         try:

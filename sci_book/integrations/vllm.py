@@ -5,16 +5,18 @@
 
 Written for vLLM 0.32. The requests of a question enter the engine together, where seats, tokens and
 cache suffice for all, so that each scheduler step reads every round. The logits processor scores
-them as one (`sci_core.scoring`), chooses a token (`sci_core.sampling`) and leaves it alone to each
+them as one (`sci_core.scoring`), chooses a token (`sci_core.sampling`) and puts it on top in each
 request. A step that reads some of a question's rounds alone would choose wrongly: it is counted,
 and no answer with such a step is returned.
 """
 
+import math
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
@@ -45,6 +47,7 @@ from sci_core.sampling import check_sampling, choose
 from sci_core.scoring import scores
 
 KEY = "sci"  # of a request's extra arguments
+GREEDY = {"temperature": 0.0}
 
 
 @dataclass(eq=False)
@@ -116,8 +119,8 @@ class RoundsProcessor(LogitsProcessor):
             self._rows[row] = entry
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Leave each round of a complete group the one token that the method chooses."""
-        for step, groups in self._complete().items():
+        """Put the token that the method chooses on top, in each round of a complete group."""
+        for (step, _), groups in self._complete().items():
             rows = torch.tensor(list(groups.values()), device=logits.device).T
             Z = logits[rows].float()
             try:
@@ -130,23 +133,22 @@ class RoundsProcessor(LogitsProcessor):
                     continue
                 rows = rows[:, fine]
                 chosen = _choose([[*groups][place] for place in fine], Z[:, fine], step)
-            logits[rows] = -torch.inf
-            logits[rows, chosen] = 0.0
+            logits[rows, chosen] = torch.inf  # a request is greedy: the highest is its token
         return logits
 
-    def _complete(self) -> dict[int, dict[Group, list[int]]]:
-        """The rows of each group that the step reads whole, by how many tokens it has."""
+    def _complete(self) -> dict[tuple[int, Method], dict[Group, list[int]]]:
+        """The rows of each group that the step reads whole, by its tokens so far and its method."""
         members: dict[Group, list] = defaultdict(list)
         for row, (group, number, written) in self._rows.items():
             members[group].append((number, len(written), row))
-        complete: dict[int, dict[Group, list[int]]] = defaultdict(dict)
+        complete: dict[tuple[int, Method], dict[Group, list[int]]] = defaultdict(dict)
         for group, rounds in members.items():
             numbers, lengths, rows = zip(*sorted(rounds), strict=True)
             whole = numbers == tuple(range(len(group.method.rounds)))
             if not whole or {*lengths} != {len(group.chosen)}:
                 group.incomplete += 1
             elif group.error is None:
-                complete[lengths[0]][group] = list(rows)
+                complete[lengths[0], group.method][group] = list(rows)
         return complete
 
 
@@ -207,6 +209,8 @@ def load_llm(
     own = {
         "limit_mm_per_prompt": {"image": 1},
         "mm_processor_kwargs": limits or None,
+        # What it leaves out as sent before would be missing of a question that was then refused.
+        "mm_processor_cache_gb": 0,
         "enable_prefix_caching": True,
         "async_scheduling": False,
         "logits_processors": [RoundsProcessor],
@@ -250,19 +254,51 @@ def generate(
     """
     method = find_method(method)
     check_settings({"max_new_tokens": max_new_tokens}, None, noise)
+    check_noise(noise)
+    sampling = check_sampling(temperature, top_k, top_p, seed)
+    questions = make_questions(images, prompts, method, rewrites)
+    _check_engine(llm)
+    model = asker(llm)
+    model.generation.warn_of_others(model.name, **sampling)
+    counts = Counts() if counts is None else counts
+    call = _Call(llm, model, sampling, int(max_new_tokens), noise, counts)
+    return call.answers(questions, method)
+
+
+Policy = tuple[Method, Sequence[str]]
+"""A method, and the rounds of a question that it reads: its own, or one for the model alone."""
+
+
+def answer_policies(
+    llm: LLM,
+    questions: Sequence[Question],
+    rounds: Sequence[str],
+    policies: Sequence[Policy],
+    max_new_tokens: int,
+    noise: Noise,
+    counts: Counts,
+) -> list[tuple[int, list[Answer]]]:
+    """Answer each question under each policy, greedily: for callers that have checked all this.
+
+    Args:
+        rounds: of every question, "original" first and the textual ones, which it brings, next.
+
+    Returns:
+        for each question the text tokens of its prompt, and an answer for each policy.
+    """
+    call = _Call(llm, asker(llm), GREEDY, max_new_tokens, noise, counts)
+    groups = call.groups(questions, rounds, policies)
+    by_question = [groups[k : k + len(policies)] for k in range(0, len(groups), len(policies))]
+    return [(own[0].prompt_tokens, [call.answer(group) for group in own]) for own in by_question]
+
+
+def check_noise(noise: Noise) -> None:
+    """Raise ValueError for noise that no picture can show."""
     if noise == "normalized":
         raise ValueError(
             "noise='normalized' changes what the image processor made, but vLLM is handed "
             "pictures; expected 'wrap', 'clamp' or 'unresized'. Use sci_core.generate for it."
         )
-    sampling = check_sampling(temperature, top_k, top_p, seed)
-    questions = make_questions(images, prompts, method, rewrites)
-    _check_engine(llm)
-    model = _asker(llm)
-    model.generation.warn_of_others(model.name, **sampling)
-    counts = Counts() if counts is None else counts
-    call = _Call(llm, model, method, sampling, int(max_new_tokens), noise, counts)
-    return call.answers(questions)
 
 
 def _check_engine(llm: Any) -> None:
@@ -270,6 +306,7 @@ def _check_engine(llm: Any) -> None:
     check("llm", llm, "what load_llm returns", isinstance(llm, LLM))
     config = llm.llm_engine.vllm_config
     parallel, scheduler = config.parallel_config, config.scheduler_config
+    pictures = config.model_config.multimodal_config
     processors = config.model_config.logits_processors or []
     for name, found, expected in (
         ("speculative_config", config.speculative_config, None),
@@ -278,6 +315,7 @@ def _check_engine(llm: Any) -> None:
         ("async_scheduling", scheduler.async_scheduling, False),
         ("long_prefill_token_threshold", scheduler.long_prefill_token_threshold, 0),
         ("use_v2_model_runner", config.use_v2_model_runner, False),
+        ("mm_processor_cache_gb", pictures.mm_processor_cache_gb, 0),
         ("engine_core", type(llm.llm_engine.engine_core).__name__, "InprocClient"),
         ("logits_processors", list(processors), [RoundsProcessor]),
     ):
@@ -294,38 +332,55 @@ def _refusal(name: str, found: Any, expected: Any) -> ValueError:
 
 @cache
 def _read(
-    name: str, revision: str | None, trust_remote_code: bool, limits: tuple[tuple[str, int], ...]
+    name: str,
+    revision: str | None,
+    trust_remote_code: bool,
+    dtype: torch.dtype,
+    limits: tuple[tuple[str, int], ...],
 ) -> VisionLanguageModel:
-    """All of a checkpoint but its weights, which asks questions as the kernel does."""
     source = {
         "revision": revision,
         "trust_remote_code": trust_remote_code,
         **hub_settings(name),
     }
-    hf = without_weights(name, source)
+    hf = without_weights(name, source).to(dtype)
     image_processor = load_image_processor(name, **dict(limits), **source)
-    return adapt(hf, load_tokenizer(name, **source), image_processor, name=name)
+    model = adapt(hf, load_tokenizer(name, **source), image_processor, name=name)
+    model.pixel_limits = dict(limits)
+    return model
 
 
-def _asker(llm: LLM) -> VisionLanguageModel:
+def asker(llm: LLM) -> VisionLanguageModel:
+    """All of an engine's checkpoint but its weights, which asks questions as the kernel does."""
     config = llm.llm_engine.vllm_config.model_config
     limits = config.multimodal_config.mm_processor_kwargs or {}
     return _read(
-        config.model, config.revision, config.trust_remote_code, tuple(sorted(limits.items()))
+        config.model,
+        config.revision,
+        config.trust_remote_code,
+        config.dtype,
+        tuple(sorted(limits.items())),
     )
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question as the engine takes it: its group, and what a request of each round reads."""
+    """A question under a policy as the engine takes it.
 
+    Attributes:
+        place: among all that are asked.
+        inputs: what a request of each round reads.
+        written: the tokens of each round that is over.
+    """
+
+    place: int
     group: Group
     inputs: Sequence[Any]
     written: list[Sequence[int]] = field(default_factory=list)
 
     @property
     def ids(self) -> list[str]:
-        return [f"{self.group.sample}-{number}" for number in range(len(self.inputs))]
+        return [f"{self.place}-{number}" for number in range(len(self.inputs))]
 
     @property
     def lengths(self) -> list[int]:
@@ -342,6 +397,11 @@ class _Asked:
         """Whether nothing more is to come, or nothing that would be returned."""
         return len(self.written) == len(self.inputs) or bool(self.group.error) or self.apart
 
+    def anew(self) -> "_Asked":
+        """The same, of which nothing is written yet."""
+        fresh = replace(self.group, chosen=[], incomplete=0, error=None)
+        return _Asked(self.place, fresh, self.inputs)
+
 
 @dataclass
 class _Call:
@@ -349,24 +409,29 @@ class _Call:
 
     llm: LLM
     model: VisionLanguageModel
-    method: Method
     sampling: Mapping[str, Any]
     max_new_tokens: int
     noise: Noise
     counts: Counts
     running: list[_Asked] = field(default_factory=list)
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer the questions; one whose rounds fell apart is asked again, by itself."""
-        answers: dict[int, Answer] = {}
-        apart: list[int] = []
-        for asked in self._asked_of(enumerate(questions), len(questions)):
+    def answers(self, questions: Sequence[Question], method: Method) -> list[Answer]:
+        groups = self.groups(questions, method.rounds, [(method, method.rounds)])
+        return in_order(dict(enumerate(map(self.answer, groups))))
+
+    def groups(
+        self, questions: Sequence[Question], rounds: Sequence[str], policies: Sequence[Policy]
+    ) -> list[Group]:
+        """Ask each question under every policy; what fell apart is asked again, alone."""
+        over: dict[int, Group] = {}
+        apart: list[_Asked] = []
+        for asked in self._asked_of(self._all(questions, rounds, policies)):
             if asked.apart:
-                apart.append(asked.group.sample)
+                apart.append(asked)
             else:
-                answers[asked.group.sample] = self._answer(asked.group)
+                over[asked.place] = asked.group
         self.counts.asked_again += len(apart)
-        for asked in self._asked_of([(place, questions[place]) for place in apart], 1):
+        for asked in self._asked_of((asked.anew() for asked in apart), at_once=1):
             if asked.apart:
                 raise RuntimeError(
                     f"The {len(asked.inputs)} rounds of question {asked.group.sample} were read in "
@@ -374,14 +439,29 @@ class _Call:
                     "all. Give the engine more cache (kv_cache_memory_bytes), or ask a method of "
                     "fewer rounds."
                 )
-            answers[asked.group.sample] = self._answer(asked.group)
-        return in_order(answers)
+            over[asked.place] = asked.group
+        return [over[place] for place in range(len(over))]
 
-    def _asked_of(
-        self, questions: Iterable[tuple[int, Question]], at_once: int
+    def _all(
+        self, questions: Sequence[Question], rounds: Sequence[str], policies: Sequence[Policy]
     ) -> Iterator[_Asked]:
+        """Make what is asked, a question's pictures once for all policies."""
+        places = count()
+        for sample, question in enumerate(questions):
+            inputs, prompt_tokens = self._inputs(question, rounds)
+            for method, read in policies:
+                own = [inputs[name] for name in read]
+                rules = self.model.generation.rules(
+                    own[0]["prompt_token_ids"],
+                    self.max_new_tokens,
+                    self.model.eos_token_ids,
+                    torch.device(self.llm.llm_engine.vllm_config.device_config.device),
+                )
+                group = Group(method, self.sampling, sample, prompt_tokens, rules)
+                yield _Asked(next(places), group, own)
+
+    def _asked_of(self, waiting: Iterator[_Asked], at_once: Number = math.inf) -> Iterator[_Asked]:
         """Ask questions, at most so many at once, and yield each when it is over."""
-        waiting = (self._ask(*each) for each in questions)
         try:
             head = next(waiting, None)
             while head or self.running:
@@ -396,30 +476,24 @@ class _Call:
         finally:
             self._leave(self.running)
 
-    def _ask(self, place: int, question: Question) -> _Asked:
-        """Make what vLLM reads of each round of a question."""
-        processor, visual = self.model.processor, self.method.visual
-        texts, marker = [question.prompt, *question.rewrites], (self.model.image_token_id,)
+    def _inputs(self, question: Question, rounds: Sequence[str]) -> tuple[dict[str, Any], int]:
+        """What vLLM reads of each round of a question, and the text tokens of its prompt."""
+        processor, marker = self.model.processor, (self.model.image_token_id,)
+        texts = [question.prompt, *question.rewrites]
         ids = processor.token_ids(texts, [marker] * len(texts))
         shown = question.prepared
         shown = shown if self.noise == "unresized" else processor.as_read(shown)
-        rounds = [_prompt(each, shown) for each in ids]
-        for name in visual:
+        prompts = [_prompt(each, shown) for each in ids]
+        for name in rounds[len(texts) :]:
             words = find_dummy(name)[0].words
             if words is None:
                 dummy = draw_dummy(processor, question.prepared, name, self.noise)
-                rounds.append(_prompt(ids[0], dummy))
+                prompts.append(_prompt(ids[0], dummy))
             else:
                 picture = processor.words_for_picture(words)
-                rounds.append(_prompt(*processor.token_ids([question.prompt], [picture.ids])))
-        inputs = self.llm.llm_engine.renderer.render_cmpl(rounds)
-        rules = self.model.generation.rules(
-            inputs[0]["prompt_token_ids"],
-            self.max_new_tokens,
-            self.model.eos_token_ids,
-            torch.device(self.llm.llm_engine.vllm_config.device_config.device),
-        )
-        return _Asked(Group(self.method, self.sampling, place, len(ids[0]) - 1, rules), inputs)
+                prompts.append(_prompt(*processor.token_ids([question.prompt], [picture.ids])))
+        inputs = self.llm.llm_engine.renderer.render_cmpl(prompts)
+        return dict(zip(rounds, inputs, strict=True)), len(ids[0]) - 1
 
     def _fits(self, entering: Sequence[_Asked]) -> bool:
         """Whether the last of these can go into the next step beside the others and who runs.
@@ -494,15 +568,15 @@ class _Call:
         """Take out of the engine what is left of some questions."""
         self.llm.llm_engine.abort_request([name for asked in leaving for name in asked.ids])
 
-    def _answer(self, group: Group) -> Answer:
+    def answer(self, group: Group) -> Answer:
         end = next((token for token in group.chosen if token in self.model.eos_token_ids), None)
         tokens = tuple(group.chosen if end is None else group.chosen[:-1])
         return Answer(
             text=self.model.tokenizer.decode(tokens, skip_special_tokens=True),
             tokens=tokens,
             end=end,
-            rounds=self.method.rounds,
-            looked=(bool(self.method.visual),) * len(group.chosen),
+            rounds=group.method.rounds,
+            looked=(bool(group.method.visual),) * len(group.chosen),
             error=group.error,
         )
 

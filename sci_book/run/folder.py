@@ -30,7 +30,12 @@ from sci_book.run.log import cut_half_line
 from sci_book.run.parts import WHOLE, RunPart
 
 # What a stamp that does not say it means.
-UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
+UNSAID = {
+    "noise": "clamp",
+    "record": "logits",
+    "engine": {"name": "transformers"},
+    "max_new_tokens_free": None,
+}
 
 
 def missing_shards(plan: Plan, out: Path, part: RunPart = WHOLE) -> list[int]:

@@ -28,8 +28,9 @@ from sci_book.data.rewordings import by_prefix, check_rounds, prefix_sentence
 from sci_book.files import json_text
 from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_book.results.records import SCHEMA_VERSION, new_tokens
+from sci_book.run.engines import RunEngine
 from sci_book.run.provenance import precision, revision
-from sci_book.run.trajectories import Readings
+from sci_book.run.trajectories import TRANSFORMERS, Readings
 from sci_core.counterfactuals import FRONTS, REWRITES, is_visual
 from sci_core.engine.batching import FittingBatches, by_length, by_size
 from sci_core.engine.questions import Noise
@@ -71,6 +72,7 @@ class Plan:
     # Of this process. Black alone is kept from batch to batch: what a batch gives then does not
     # depend on the order of the batches, to the byte (unless memory runs out, which is said).
     prefixes: PrefixCache = field(default_factory=partial(PrefixCache, constants_only=True))
+    engine: RunEngine = TRANSFORMERS
     fitting: FittingBatches = field(default_factory=FittingBatches)
     readings: Readings = field(default_factory=Readings)
 
@@ -117,11 +119,13 @@ def make_plan(
     rounds: Sequence[str] = (),
     shards: int | None = None,
     parts: int = 1,
+    engine: RunEngine = TRANSFORMERS,
 ) -> Plan:
     """Lay out the shards and the stamp of a run, as `runner.evaluate`; nothing is decoded.
 
     Args:
         parts: how many commands share the run, each of which is given a shard if there are enough.
+        engine: what decodes; named in the stamp where it is not transformers.
     """
     check_choice("noise", noise, get_args(Noise))
     check_choice("record", record, get_args(Kept))
@@ -164,6 +168,7 @@ def make_plan(
         # What was the only way before there was a choice goes unsaid; so does a noise that is cut.
         **({} if noise == "clamp" else {"noise": "wrap" if noise == "unresized" else noise}),
         **({} if record == "logits" else {"record": record}),
+        **({"engine": dict(engine.said)} if engine.said else {}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
         **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
@@ -183,6 +188,7 @@ def make_plan(
         tuple(chosen),
         tuple(tuple(batch for block in part for batch in block) for part in dealt),
         stamp,
+        engine=engine,
     )
 
 

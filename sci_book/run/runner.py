@@ -19,12 +19,14 @@ from sci_book.data.datasets import Dataset, load_dataset
 from sci_book.files import write_whole
 from sci_book.results.records import Records, read_records, shards_of
 from sci_book.run import folder, log
+from sci_book.run.engines import RunEngine, check_can
 from sci_book.run.executors import Executor, Inline, Processes, leave_if_reading_the_script
 from sci_book.run.layout import SMALL_MODEL, TOP, Kept, Plan, make_plan
 from sci_book.run.lock import held
 from sci_book.run.parts import WHOLE, RunPart
 from sci_book.run.progress import Progress
 from sci_book.run.shards import Batch, Done
+from sci_book.run.trajectories import TRANSFORMERS
 from sci_core.engine.questions import Noise
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
@@ -59,6 +61,7 @@ def evaluate(
     workers: int | None = None,
     progress: bool = True,
     part: RunPart = WHOLE,
+    engine: RunEngine = TRANSFORMERS,
 ) -> Records | None:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
@@ -87,6 +90,7 @@ def evaluate(
         progress: show a bar with the remaining time on a terminal, plain lines elsewhere.
         part: of several commands that share the run in `out`, on as many machines as one likes:
             this one's shards alone are evaluated, in a folder of their own below `out`.
+        engine: what decodes; another than transformers records answers alone, in this process.
 
     Returns:
         the records; None while shards of other parts are missing.
@@ -95,10 +99,12 @@ def evaluate(
         RecordsError: if `out` holds records of another run, or another run is at work there.
         Unfinished: if shards failed three times each, or the disk is full; the others are written.
         WorkersError: if no worker can begin, or Ray is not installed.
-        ValueError: for an unknown method, data set, noise or executor, two methods of one name, or
-            no worker.
+        ValueError: for an unknown method, data set, noise or executor, two methods of one name, no
+            worker, or what the engine cannot do.
     """
     out = Path(out)
+    if engine.said:
+        check_can(engine.said["name"], record, executor, workers)
     chosen = _executor(executor, workers, model)
     if isinstance(chosen, Processes):
         leave_if_reading_the_script()  # before the folder, which is the first process's
@@ -118,6 +124,7 @@ def evaluate(
         rounds=rounds,
         shards=shards_of(out) or shards,
         parts=part.count,
+        engine=engine,
     )
     for _ in range(2):  # again where a damaged shard was set aside
         if not folder.holds(out, plan.stamp):

@@ -23,7 +23,7 @@ from sci_book.files import write_whole
 from sci_book.results.records import Records, build_table, sort_records, to_bytes
 from sci_book.run.layout import SMALL_MODEL, Plan
 from sci_book.run.presets import prompt_hash
-from sci_book.run.trajectories import Answers, decode
+from sci_book.run.trajectories import Answers
 from sci_core.engine.questions import Question
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.precision import is_out_of_memory
@@ -204,7 +204,7 @@ def _decode(
     """Answer rows that are asked in the same rounds and may take as many tokens."""
     rounds = posed[places[0]].rounds
     complete = len(rounds) == len(plan.stamp["rounds"])
-    return decode(
+    return plan.engine.decode(
         plan.model,
         [posed[place].question for place in places],
         rounds,

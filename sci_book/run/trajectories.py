@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sci_book.run.engines import RunEngine
 from sci_core.counterfactuals import is_visual
 from sci_core.engine.engine import Engine, start
 from sci_core.engine.questions import Noise, Question
@@ -145,6 +146,9 @@ def decode(
         state.advance(tokens, torch.tensor(parents), needed)
         nodes = children
     return answers
+
+
+TRANSFORMERS = RunEngine(None, decode)
 
 
 class _Open(NamedTuple):

@@ -60,7 +60,8 @@ class Engine:
                 model=str(name),
                 revision=None,
                 trust_remote_code=False,
-                multimodal_config=SimpleNamespace(mm_processor_kwargs={}),
+                dtype=model.dtype,
+                multimodal_config=SimpleNamespace(mm_processor_kwargs={}, mm_processor_cache_gb=0),
                 max_model_len=limits["max_model_len"],
             ),
         )
