@@ -4,8 +4,10 @@
 
 For each pocket model, questions of the six data sets under each method, greedy and sampled, in
 float32. The engine has seats for 13 requests, which no method's rounds divide, so that groups of
-different steps meet in it. Each model has a process of its own. An answer that differs is a
-near-tie if `generate` itself came as near to another choice.
+different steps meet in it. Each engine has a process of its own. An answer that differs is a
+near-tie if `generate` itself came as near to another choice. What the logits processor takes of a
+step is measured with few and with more questions in a step, in processor time, which no other
+process of the machine changes.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,8 @@ MODELS = ("pocket-qwen2vl", "pocket-llavanext")
 METHODS = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 SAMPLED = {"temperature": 1.0, "top_k": 20, "top_p": 0.95, "seed": 7}
 NEW_TOKENS, SEATS, BUDGET = 8, 13, 2048
-RUNS, TIMED = 20, 4  # paired runs, and questions of each
+RUNS = 20  # each against its own steps
+SHARED_SEATS, SHARED_BUDGET = (13, 256), 32_768  # few, and as many as vLLM's own setting has
 
 
 def as_published(checkpoint: Path, folder: Path) -> Path:
@@ -59,14 +62,14 @@ def as_published(checkpoint: Path, folder: Path) -> Path:
     return copy
 
 
-def engine(checkpoint: Path) -> Any:
+def engine(checkpoint: Path, seats: int = SEATS, budget: int = BUDGET) -> Any:
     return served.load_llm(
         str(checkpoint),
         dtype="float32",
         enforce_eager=True,  # nothing is compiled
         max_model_len=1024,
-        max_num_seqs=SEATS,
-        max_num_batched_tokens=BUDGET,
+        max_num_seqs=seats,
+        max_num_batched_tokens=budget,
         block_size=32,  # a pocket prompt is shorter than the usual block of 128 tokens
         kv_cache_memory_bytes=1 << 28,
     )
@@ -99,16 +102,19 @@ def refused(ask: Callable[[], Any]) -> str:
 
 
 def shares(llm: Any, asked: tuple) -> list[float]:
-    """What part of the time of all steps the processor took, for each of some runs under SCI5."""
+    """What part of the time of all steps the processor took, for each of some runs under SCI5.
+
+    Of processor time, on one thread.
+    """
     spent = {"processor": 0.0, "steps": 0.0}
 
     def timed(owner: Any, name: str, part: str) -> None:
         plain = getattr(owner, name)
 
         def clocked(*given: Any) -> Any:
-            begin = time.perf_counter()
+            begin = time.process_time()
             result = plain(*given)
-            spent[part] += time.perf_counter() - begin
+            spent[part] += time.process_time() - begin
             return result
 
         setattr(owner, name, clocked)
@@ -124,19 +130,34 @@ def shares(llm: Any, asked: tuple) -> list[float]:
     return parts
 
 
-def one_model(name: str, count: int) -> dict[str, Any]:
-    """All that is measured of one model."""
+def questions(model: Any, count: int) -> tuple[list, list]:
+    """Pictures and prompts of so many questions, spread over the pocket data."""
     rows = load_dataset("pocket").rows
     rows = rows[:: len(rows) // count][:count]
+    return [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
+
+
+def one_model(name: str, count: int) -> dict[str, Any]:
+    """What comes out of some questions to one model, method by method, and what is refused."""
     model = load_model(CHECKPOINTS / name, device="cpu")
     with tempfile.TemporaryDirectory() as scratch:
         llm = engine(as_published(CHECKPOINTS / name, Path(scratch)))
-        return measured(name, model, llm, rows)
+        return measured(name, model, llm, questions(model, count))
 
 
-def measured(name: str, model: Any, llm: Any, rows: Sequence[Any]) -> dict[str, Any]:
-    """What comes out of some questions, method by method; what is refused; what a step costs."""
-    asked = [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
+def one_share(name: str, seats: int) -> dict[str, Any]:
+    """What part of a step the processor takes where so many requests have a seat."""
+    with tempfile.TemporaryDirectory() as scratch:
+        llm = engine(as_published(CHECKPOINTS / name, Path(scratch)), seats, SHARED_BUDGET)
+        together = seats // len(find_method("SCI5").rounds)
+        asked = questions(served.asker(llm), 2 * together)
+        served.generate(llm, *asked, "SCI5", NEW_TOKENS)  # the first calls load libraries
+        parts = shares(llm, asked)
+    ends = [min(parts), max(parts)]
+    return {"questions": together, "median": statistics.median(parts), "ends": ends}
+
+
+def measured(name: str, model: Any, llm: Any, asked: tuple[list, list]) -> dict[str, Any]:
     outcomes = {}
     for method in METHODS:
         outcomes[method] = compared(model, llm, asked, method)
@@ -149,9 +170,7 @@ def measured(name: str, model: Any, llm: Any, rows: Sequence[Any]) -> dict[str, 
         refused(lambda: served.generate(llm, [image], [prompt], sci(8, 7), NEW_TOKENS)),
         refused(lambda: served.generate(llm, [image], [long], "SCI5", NEW_TOKENS)),
     ]
-    parts = shares(llm, tuple(part[:TIMED] for part in asked))
-    return {"methods": outcomes, "refused": refusals, "processor_share": statistics.median(parts),
-            "processor_share_ends": [min(parts), max(parts)]}  # fmt: skip
+    return {"methods": outcomes, "refused": refusals}
 
 
 def summary(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -177,17 +196,28 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=80, help="questions, spread over all")
     parser.add_argument("--json", type=Path, default=RESULTS / "vllm" / "parity.json")
     parser.add_argument("--model", choices=MODELS, help="this one alone, in this process")
+    parser.add_argument("--share-of", type=int, help="and of it the processor's share, by seats")
     given = parser.parse_args()
     if given.model:
-        given.json.write_text(json_text(one_model(given.model, given.rows)), encoding="utf-8")
+        seats = given.share_of
+        own = one_share(given.model, seats) if seats else one_model(given.model, given.rows)
+        given.json.write_text(json_text(own), encoding="utf-8")
         return
     found = {}
     with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch, "found")
+
+        def apart(name: str, *more: str) -> dict[str, Any]:
+            own = ["--model", name, "--json", str(file), *more]
+            subprocess.run([sys.executable, "-W", "ignore", __file__, *own], check=True)
+            return json.loads(file.read_text(encoding="utf-8"))
+
         for name in MODELS:
-            file = Path(scratch, name)
-            own = ["--model", name, "--rows", str(given.rows), "--json", str(file)]
-            subprocess.run([sys.executable, __file__, *own], check=True)
-            found[name] = json.loads(file.read_text(encoding="utf-8"))
+            found[name] = apart(name, "--rows", str(given.rows))
+            found[name]["processor_shares"] = [
+                apart(name, "--share-of", str(seats)) for seats in SHARED_SEATS
+            ]
+            print(name, "processor", found[name]["processor_shares"], flush=True)
     result = summary(found)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json_text(result, indent=1) + "\n", encoding="utf-8")
