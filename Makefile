@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help env reproduce quick lint test soak book release lab pages versions integrations
+.PHONY: integrations-ray
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,6 +47,7 @@ help: ## list the commands
 	@echo "                                      transformers that are declared (benchmarks/versions.py)"
 	@echo "make integrations                     vLLM in an environment of its own (3.5 GB): its tests,"
 	@echo "                                      and its answers beside generate's (benchmarks/vllm_parity.py)"
+	@echo "make integrations-ray                 the extra ray in an environment of its own (1.9 GB): its tests"
 
 define install
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 found; install it (with its venv module)" \
@@ -139,3 +141,17 @@ integrations: $(FOR_ALL) $(FOR_VLLM)
 	PYTHONPATH=. $(VLLM)/bin/python -m pytest -q -o addopts= --noconftest -W ignore \
 		tests/integrations/test_vllm.py tests/integrations/test_vllm_runs.py
 	$(VLLM)/bin/python -W ignore benchmarks/vllm_parity.py
+
+# The extra alone, with what its tests need, at the locked versions.
+RAY := runs/integrations/ray
+FOR_RAY := $(RAY)/.installed-$(call checksum,requirements-book.lock requirements.lock)
+
+$(FOR_RAY):
+	"$(PYTHON)" -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		-c requirements-book.lock -c <(grep -v '^-r' requirements.lock) \
+		-e ".[ray]" pytest hypothesis beartype
+	@rm -f $(RAY)/.installed-* && touch $@
+
+integrations-ray: $(FOR_RAY)
+	$(RAY)/bin/python -m pytest -q tests/run/test_executors.py -k ray
