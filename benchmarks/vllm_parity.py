@@ -35,6 +35,7 @@ from sci_book.data.datasets import load_dataset  # noqa: E402
 from sci_book.data.prompts import build_prompt  # noqa: E402
 from sci_book.files import json_text  # noqa: E402
 from sci_book.integrations import vllm as served  # noqa: E402
+from sci_book.papers.sci.overhead import counted  # noqa: E402
 from sci_book.resources import CHECKPOINTS, RESULTS  # noqa: E402
 from sci_core import generate, load_model, sci  # noqa: E402
 from sci_core.generate import find_method  # noqa: E402
@@ -76,11 +77,20 @@ def engine(checkpoint: Path, seats: int = SEATS, budget: int = BUDGET) -> Any:
 
 
 def compared(model: Any, llm: Any, asked: tuple, method: str, **sampling: Any) -> dict[str, Any]:
-    """How many answers are those of `generate`, and what the engine counted meanwhile."""
+    """How many answers are those of `generate`, and the tokens that each engine read for them.
+
+    Of what vLLM read, prompts that its cache gave are left out; ours counts the padding.
+    """
     counts = served.Counts()
     llm.reset_prefix_cache()
     found = served.generate(llm, *asked, method, NEW_TOKENS, counts=counts, **sampling)
-    ours = generate(model, *asked, method, NEW_TOKENS, return_logits=True, **sampling)
+    with counted(model) as read:
+        ours = generate(model, *asked, method, NEW_TOKENS, return_logits=True, **sampling)
+    later = sum(len(answer.rounds) * (len(answer.looked) - 1) for answer in found)
+    tokens = {
+        "tokens_read": counts.prompt_tokens - counts.cached_tokens + later,
+        "tokens_read_by_generate": read["token_rows"],
+    }
     equal = [
         (one.tokens, one.end) == (other.tokens, other.end)
         for one, other in zip(found, ours, strict=True)
@@ -90,7 +100,8 @@ def compared(model: Any, llm: Any, asked: tuple, method: str, **sampling: Any) -
         for same, prompt, answer in zip(equal, asked[1], ours, strict=True)
         if not same
     ]
-    return {"answers": len(equal), "equal": sum(equal), "near_ties": sum(ties), **vars(counts)}
+    outcome = {"answers": len(equal), "equal": sum(equal), "near_ties": sum(ties)}
+    return {**outcome, **vars(counts), **tokens}
 
 
 def refused(ask: Callable[[], Any]) -> str:
