@@ -39,8 +39,11 @@ def called(folder, model, images, prompts, **more):
     }  # fmt: skip
 
 
+METHODS = ("base", "VCD", "M3ID", "SCI3", "SCI5")
+
+
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-@pytest.mark.parametrize("method", ["base", "VCD", "M3ID", "SCI3", "SCI5"])
+@pytest.mark.parametrize("method", METHODS)
 def test_by_its_path_it_gives_the_tokens_of_generate(family, method, folder):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(f"{family} {method}"), 5)
@@ -50,17 +53,18 @@ def test_by_its_path_it_gives_the_tokens_of_generate(family, method, folder):
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_a_streamer_is_fed_and_ended(family, folder):
+@pytest.mark.parametrize("method", METHODS)
+def test_a_streamer_is_fed_and_ended(family, method, folder):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(family), 1)
     streamer = TextIteratorStreamer(model.tokenizer, skip_prompt=True, timeout=60)
-    asked = called(folder, model, images, prompts, streamer=streamer)
+    asked = called(folder, model, images, prompts, streamer=streamer, method=method)
     inputs = inputs_of(model, images, prompts)
     thread = threading.Thread(target=model.hf.generate, kwargs=inputs | asked)
     thread.start()
     text = "".join(streamer)
     thread.join()
-    (answer,) = generate(model, images, prompts, "SCI5", 5)
+    (answer,) = generate(model, images, prompts, method, 5)
     assert text == model.tokenizer.decode(expected([answer])[0])
 
 
@@ -104,7 +108,7 @@ def test_the_card_tells_what_was_measured(folder):
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert found["answers"] == found["equal"] >= 1000
     assert f"{found['equal']:,} of {found['answers']:,} answers" in card
-    assert {*found["methods"]} >= {"base", "VCD", "M3ID", "SCI3", "SCI5"}
+    assert {*found["methods"]} >= {*METHODS}
     assert card.startswith("---\n") and "- custom_generate\n---" in card
 
 
