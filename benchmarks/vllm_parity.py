@@ -161,7 +161,7 @@ def one_share(name: str, seats: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         llm = engine(as_published(CHECKPOINTS / name, Path(scratch)), seats, SHARED_BUDGET)
         together = seats // len(find_method("SCI5").rounds)
-        asked = questions(served.asker(llm), 2 * together)
+        asked = questions(served.asker(llm), together)
         served.generate(llm, *asked, "SCI5", NEW_TOKENS)  # the first calls load libraries
         parts = shares(llm, asked)
     ends = [min(parts), max(parts)]

@@ -7,6 +7,7 @@ those of frozen records; hours follow from an assumed use of the hardware. `page
 into the template `data_manifests/million_questions.md`; a test compares the two.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pandas as pd
 from sci_book.data.datasets import read_manifest
 from sci_book.papers.sci import picture_costs
 from sci_book.papers.sci.overhead import LAYOUT, work
-from sci_book.resources import FROZEN_RECORDS, MANIFESTS
+from sci_book.resources import FROZEN_RECORDS, MANIFESTS, RESULTS
 from sci_book.results.drbench import VALIDATION_EVERY
 from sci_book.results.records import read_records, to_bytes
 from sci_book.run.layout import BATCHES_A_BLOCK, FEWEST_SHARDS
@@ -24,6 +25,8 @@ from sci_core.methods import BASE, SCI7, Method
 
 TEMPLATE = MANIFESTS / "million_questions.md"
 FROZEN = sorted(FROZEN_RECORDS.glob("pocket-*.parquet"))[-1]
+SERVED = RESULTS / "vllm" / "parity.json"
+"""What vLLM and `generate` read for the same answers (benchmarks/vllm_parity.py)."""
 ROW_BYTES = 1500
 """Of a row in the memory of the process that holds the folder, its picture aside."""
 
@@ -203,6 +206,18 @@ def big_table(given: Assumptions) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
+def served_table(found: Mapping) -> pd.DataFrame:
+    """Tokens a question that `generate` and vLLM read, a line a method, of what was compared."""
+    lines = {}
+    for name in next(iter(found["models"].values()))["methods"]:
+        outcomes = [model["methods"][name] for model in found["models"].values()]
+        lines[name] = {
+            head: _short(sum(each[key] for each in outcomes) / sum(e["answers"] for e in outcomes))
+            for head, key in (("generate", "tokens_read_by_generate"), ("vLLM", "tokens_read"))
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
 def _markdown(frame: pd.DataFrame, head: str) -> str:
     """A table in Markdown, numbers to the right."""
     lines = [f"| {head} | {' | '.join(frame)} |", "|---|" + "---:|" * len(frame.columns)]
@@ -219,6 +234,7 @@ def page(given: Assumptions) -> str:
     rate = limits["asked"]["pictures prepared"] / given.gpus  # of one worker
     rows, test_rows = rows_of("paper")
     job = job_table(given, rows)
+    served = json.loads(SERVED.read_text(encoding="utf-8"))
     return TEMPLATE.read_text(encoding="utf-8").format(
         given=given,
         asked=asked,
@@ -228,6 +244,8 @@ def page(given: Assumptions) -> str:
         lines="\n".join(
             f"| {name} | {_short(base[name])} | {_short(method[name])} |" for name in table
         ),
+        served=_markdown(served_table(served), "tokens a question"),
+        served_rows=f"{served['answers']:,}",
         job=_markdown(job, "the paper’s rows under SCI₇"),
         job_hours=job["one GPU"]["hours"],
         job_rows=rows,

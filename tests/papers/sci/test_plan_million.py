@@ -47,3 +47,13 @@ def test_limits_grow_with_the_questions_and_not_with_what_they_do_not_depend_on(
     assert (two[same] == one[same]).all()
     assert two.drop(same).to_numpy() == pytest.approx(2 * one.drop(same).to_numpy())
     assert one["files in one folder"] == pytest.approx(1e6 / 512)
+
+
+def test_tokens_that_two_engines_read_are_a_questions_average():
+    def outcome(answers, ours, theirs):
+        return {"answers": answers, "tokens_read_by_generate": ours, "tokens_read": theirs}
+
+    methods = [{"SCI5": outcome(2, 20, 40)}, {"SCI5": outcome(3, 30, 35)}]
+    found = {"models": {str(k): {"methods": each} for k, each in enumerate(methods)}}
+    table = plan_million.served_table(found)
+    assert table.loc["SCI5"].to_dict() == {"generate": "10", "vLLM": "15"}
