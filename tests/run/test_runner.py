@@ -14,10 +14,12 @@ from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
 from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.results.replay import Replay
-from sci_book.run import layout, runner, shards, verify
+from sci_book.run import layout, runner, verify
+from sci_book.run.engines import RunEngine
 from sci_book.run.log import first_message
 from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
 from sci_book.run.shards import run_shard
+from sci_book.run.trajectories import TRANSFORMERS
 from sci_core.counterfactuals import counterfactual_image, prefix_rewrite, rewrite
 from sci_core.families.models import load_model
 from sci_core.generate import generate
@@ -330,19 +332,21 @@ def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tm
 
 
 def test_a_question_too_long_for_the_model_or_its_memory_spoils_no_other(
-    model, world, run, tmp_path, monkeypatch
+    model, world, run, tmp_path
 ):
     bad = with_row(world, 5, question="Is it red? " * 900)
-    hungry, decode = world.rows[30].question, shards.decode
+    hungry = world.rows[30].question
 
     def decode_or_run_out(model, questions, *given, **settings):
         if any(hungry in question.prompt for question in questions):
             raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 9 GiB.")
-        return decode(model, questions, *given, **settings)
+        return TRANSFORMERS.decode(model, questions, *given, **settings)
 
-    monkeypatch.setattr(shards, "decode", decode_or_run_out)
+    engine = RunEngine(None, decode_or_run_out)
     with pytest.warns(RuntimeWarning, match="Out of memory"):
-        records = runner.evaluate(model, bad, METHODS, tmp_path, executor="inline", **SETTINGS)
+        records = runner.evaluate(
+            model, bad, METHODS, tmp_path, executor="inline", engine=engine, **SETTINGS
+        )
     errors = records.frame["error"]
     assert errors.iloc[5] == "ValueError"
     hit = [hungry in row.question for row in bad]
