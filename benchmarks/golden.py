@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from freeze_records import PAIR
 
 from sci_book.files import write_whole
 from sci_book.papers.shared import chapters, gate
@@ -31,19 +32,17 @@ from sci_book.results.statistics import Interval
 
 FOLDER = PAPER / "golden"
 RECORDS, VALUES = FOLDER / "records", FOLDER / "values.csv"
-MODELS = ("pocket-qwen2vl", "pocket-llavanext")
 TRAININGS = 4
 SHARE = {"cvqa": 16, "edge": 8, "oric": 12, "metara": 4, "descriptions": 15}
 """One in so many question groups is kept of a companion's rows, of all others one in `OTHERS`."""
 OTHERS = 30
 DIGITS = 10
 """Of a value: sums may differ in the last places from one processor to the next."""
-ID_FIELDS = 12  # the first columns of records say which row it is, all others what was answered
 
 
 def cut() -> None:
     """Write the small set of records."""
-    for name in MODELS:
+    for name in PAIR:
         for path in sorted(FROZEN_RECORDS.glob(f"**/{name}*")):
             within = path.relative_to(FROZEN_RECORDS)
             if within.parts[0] not in ("extended", "seed1", "seed2"):
@@ -72,7 +71,7 @@ def _kept(path: Path, records: Records) -> np.ndarray:
 def with_trainings(folder: Path) -> None:
     """Write the set to a folder, with further trainings of each model."""
     shutil.copytree(RECORDS, folder, dirs_exist_ok=True)
-    for training, name in product(range(1, TRAININGS), MODELS):
+    for training, name in product(range(1, TRAININGS), PAIR):
         at = folder / f"seed{training}"
         for path in sorted(RECORDS.glob(f"**/{name}.*")):
             out = at / path.relative_to(RECORDS)
@@ -91,8 +90,9 @@ def _another(records: Records, training: int) -> Records:
     for rows in records.frame.groupby(alike).indices.values():
         places[rows] = rng.choice(rows, len(rows))
     answers = records.table.take(places)
-    for at in range(ID_FIELDS):
-        answers = answers.set_column(at, records.table.schema.field(at), records.table.column(at))
+    for at, field in enumerate(records.table.schema):
+        if ":" not in field.name and field.name != "nodes":  # of the row, not of an answer
+            answers = answers.set_column(at, field, records.table.column(at))
     return replace(records, table=answers)
 
 
@@ -103,7 +103,7 @@ def measured(folder: Path) -> pd.DataFrame:
     estimate, both ends of its interval, to `DIGITS` digits, and the rows. What rests on committed
     results (time, fine-tuning) has none.
     """
-    models = chapters.subjects(list(MODELS), folder)
+    models = chapters.subjects(list(PAIR), folder)
     claims = [*load_claims(), *over_trainings.load_claims()]
     lines = []
     for each in over_trainings.judge(claims, models):
