@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sci_core.logits import tc_logits
 from sci_core.methods import VCD
-from sci_core.plausibility import plausible, require_finite
+from sci_core.plausibility import finite, plausible, require_finite
 from sci_core.scoring import survivors
 from tests.drawn_logits import MANY, TOY
 
@@ -83,3 +83,14 @@ def test_logits_that_are_not_finite_are_named(value):
     Z[1, 2, 3] = value
     with pytest.raises(FloatingPointError, match=r"round\(s\) V1 for question\(s\) 2 "):
         require_finite(Z, ("original", "V1", "black"), 0)
+
+
+@given(st.data())
+def test_a_row_is_finite_exactly_where_all_its_numbers_are(data):
+    shape = data.draw(st.tuples(*[st.integers(1, 4)] * 3))
+    number = st.floats(width=32) | st.sampled_from((math.nan, math.inf, -math.inf, 3e38, -3e38))
+    count = math.prod(shape)
+    values = data.draw(st.lists(number, min_size=count, max_size=count))
+    Z = torch.tensor(values, dtype=torch.float32).view(shape)
+    for each in (Z, Z.transpose(0, 2), Z.double()):
+        assert torch.equal(finite(each), each.isfinite().all(dim=-1))

@@ -43,6 +43,7 @@ from sci_core.families.parts import load_image_processor, load_tokenizer
 from sci_core.families.settings import Rules, adjusted, forbidden
 from sci_core.generate import Rewrites, check_settings, find_method, in_order, make_questions
 from sci_core.methods import SCI5, Method
+from sci_core.plausibility import finite
 from sci_core.sampling import check_sampling, choose
 from sci_core.scoring import scores
 
@@ -158,8 +159,7 @@ def _is_round(params: Any) -> bool:
 
 def _sound(groups: Sequence[Group], Z: torch.Tensor, step: int) -> list[int]:
     """Which groups have finite logits; the others are told which of their rounds have not."""
-    finite = torch.isfinite(Z).all(dim=-1).T.tolist()
-    for group, rounds in zip(groups, finite, strict=True):
+    for group, rounds in zip(groups, finite(Z).T.tolist(), strict=True):
         if not all(rounds):
             faulty = [not sound for sound in rounds]
             group.error = not_finite(group.method, group.sample, faulty, step)

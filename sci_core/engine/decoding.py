@@ -20,6 +20,7 @@ from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
 from sci_core.families.settings import GenerationSettings, Rules, adjusted, forbidden
 from sci_core.methods import Method
+from sci_core.plausibility import finite
 from sci_core.sampling import Sample, choose
 from sci_core.scoring import scores
 
@@ -111,7 +112,7 @@ def decode(
         else:
             Z = rounds.logits
             looked = torch.full(Z.shape[1:2], bool(method.visual))
-        sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
+        sound = finite(Z).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
         for node in [node for node, fine in enumerate(sound) if not fine]:
             logits = Z[:, node] if not gate or looked[node] else rounds.logits[:, node]
@@ -169,9 +170,9 @@ def _fault(model: VisionLanguageModel, method: Method, answer: _Open, Z: Tensor)
             model.forward([*ids, *answer.tokens], round_image.picture)
             for ids, round_image in answer.question.rounds(slice(len(Z)))
         ]
-        faulty = [not bool(torch.isfinite(logits).all()) for logits in alone]
+        faulty = [not bool(finite(logits).all()) for logits in alone]
     if not any(faulty):
-        faulty = (~torch.isfinite(Z).all(dim=-1)).tolist()
+        faulty = (~finite(Z)).tolist()
     return not_finite(method, answer.sample, faulty, len(answer.tokens))
 
 

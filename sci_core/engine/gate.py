@@ -11,6 +11,7 @@ from torch import Tensor
 
 from sci_core.engine.rounds import Rounds
 from sci_core.methods import Method
+from sci_core.plausibility import finite
 from sci_core.scoring import survivors
 
 
@@ -25,7 +26,7 @@ def gated_logits(
     """
     Z = rounds.logits
     visual = Z[:1].expand(len(method.visual), -1, -1).clone()
-    sound = torch.isfinite(Z).all(dim=-1).all(dim=0)
+    sound = finite(Z).all(dim=0)
     looked = torch.zeros_like(sound)
     if not method.visual or not method.edits(step) or not sound.any():
         return torch.cat([Z, visual]), looked
