@@ -223,7 +223,7 @@ def table(
 
     Args:
         show: "here" is the number with its interval, "points" the number, "interval", "n"; any
-            other name is a column of `tidy`, a number or text.
+            other name is a column of `tidy`, a number or text. One alone has no head of its own.
     """
     if not len(tidy):
         return Table(name, pd.DataFrame(), caption)
@@ -236,6 +236,8 @@ def table(
     wide = pd.DataFrame(cells, dtype=object).fillna(MISSING)  # str would drop the keys
     if cells and not columns:
         wide.columns = list(show)
+    elif cells and len(show) == 1:  # a head over each cell that says the same is none
+        wide.columns = wide.columns.droplevel(-1)
     return Table(name, wide, caption)
 
 

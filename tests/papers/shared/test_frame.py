@@ -96,6 +96,16 @@ def test_a_model_without_rows_has_a_dash():
     assert found.frame.loc["pocket X"].tolist() == [tables.MISSING, "0"]
 
 
+def test_one_thing_shown_has_no_head_beside_its_columns():
+    tidy = frame.measured([frame.line(trained(1), values_of, rows_of, subset="B")])
+    one, two = (
+        frame.table(tidy, ("model",), ("subset",), name="t", caption="c", show=show).frame
+        for show in (("here",), ("here", "n"))
+    )
+    assert list(one) == ["B"] and list(two) == [("B", "here"), ("B", "n")]
+    assert one["B"].tolist() == two["B", "here"].tolist()
+
+
 @pytest.mark.parametrize("count", [3, 4])
 def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
     model = trained(count)
