@@ -313,19 +313,23 @@ def draw(model):
     mine = lines[lines["model"] == model.shown]
     names, heads = (list(dict.fromkeys(mine[key])) for key in ("reading", "conclusion"))
     turned = changed[changed["model"] == model.shown].set_index(["reading", "conclusion"])["turns"]
-    figure, ax = plt.subplots(figsize=(figures.WIDTH, 1.5 + 0.27 * len(names)))
-    for line in mine.to_dict("records"):
-        at = line["reading"], line["conclusion"]
-        corner = heads.index(at[1]), names.index(at[0])
-        draw_cell(ax, corner, line, bool(turned[at]) if at in turned.index else None)
-    ax.set(xlim=(0, len(heads)), ylim=(len(names), 0))
-    breaks = [head.replace(" − ", " −\n").replace(", ", "\n") for head in heads]
-    ax.set_xticks(np.arange(len(heads)) + 0.5, breaks, fontsize=8)
-    ax.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=9)
-    ax.xaxis.tick_top()
-    ax.tick_params(length=0)
-    ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
+    figure, axes = plt.subplots(
+        1, 2, figsize=(figures.WIDTH, 1.5 + 0.27 * len(names)), sharey=True, squeeze=False
+    )
+    halves = np.array_split(heads, 2)  # a panel each, which a phone has below one another
+    for ax, half in zip(axes[0], map(list, halves), strict=True):
+        for line in mine[mine["conclusion"].isin(half)].to_dict("records"):
+            at = line["reading"], line["conclusion"]
+            corner = half.index(at[1]), names.index(at[0])
+            draw_cell(ax, corner, line, bool(turned[at]) if at in turned.index else None)
+        ax.set(xlim=(0, len(half)), ylim=(len(names), 0))
+        breaks = [head.replace(" − ", " −\n").replace(", ", "\n") for head in half]
+        ax.set_xticks(np.arange(len(half)) + 0.5, breaks, fontsize=8)
+        ax.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=9)
+        ax.xaxis.tick_top()
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
     figure.legend(handles=legend(mine["verdict"], len(turned)), loc="outside lower center",
                   ncols=5, fontsize=8)  # fmt: skip
     figure.suptitle(f"{model.shown}: differences in points", fontsize=10, x=0.01, ha="left")
