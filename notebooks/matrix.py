@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Every method on every probe
 #
-# **Claim.** SCI5 gains on every probe of the five papers, for each model shown.
+# **Claim.** SCI5 gains on every probe of the papers, for each model shown.
 #
 # No paper asks this; it is the book's own question. A method that helps where its paper looked may
 # cost something elsewhere: in captions, in calibration, in what it finds in a picture. This page
-# puts every method {cite:p}`tang2026sci` on every probe of all five papers, always against the same
+# puts every method {cite:p}`tang2026sci` on every probe of all papers, always against the same
 # model without it.
 
 # %% tags=["parameters", "hide-input"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sci_book.resources import NOTEBOOKS, ROOT
+from sci_book.results.statistics import LEVEL
 
 HOME = ROOT / "sci_book" / "results" / "statistics.py"
 LEVELS = re.compile(r"\b0\.95\b|\b0\.975\b|\b0\.025\b|\b95 %|\b1\.96\b")
@@ -32,7 +33,7 @@ def test_the_level_stands_in_one_place():
         if LEVELS.search(line) and NO_LEVEL.get(path.name, "\0") not in line
     ]
     assert not found
-    assert len(LEVELS.findall(HOME.read_text("utf-8"))) == 1
+    assert len(re.findall(rf"\b{LEVEL}\b", HOME.read_text("utf-8"))) == 1
 
 
 def test_no_prose_names_the_level():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared.paper import asked_of
@@ -53,3 +54,13 @@ def test_a_companion_is_named_where_no_code_can_list_it(paper):
         source = (ROOT / "notebooks" / f"{page}.py").read_text(encoding="utf-8")
         (given,) = re.findall(r"^papers: list = (.*)", source, re.MULTILINE)
         assert PAPERS[paper].title in ast.literal_eval(given), f"{page}.py: its `papers`"
+
+
+@pytest.mark.parametrize("paper", COMPANIONS)
+def test_a_companion_has_quotes_a_probe_and_a_registration(paper):
+    folder = ROOT / "data_manifests" / "paper"
+    assert (folder / f"{paper}_quotes.csv").is_file()
+    probes = yaml.safe_load((folder / "matrix.yaml").read_text(encoding="utf-8"))
+    assert any(probe["paper"] == paper for probe in probes), "matrix.yaml: a probe of it"
+    registered = [path.read_text(encoding="utf-8") for path in folder.glob("registration*.yaml")]
+    assert any(PAPERS[paper].claims in text for text in registered), "its claims, registered"

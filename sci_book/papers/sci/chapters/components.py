@@ -17,16 +17,19 @@ from sci_book.papers.shared.chapters import Subject
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
 
-ROUNDS = SCI7.rounds[1:]
+PAPERS = SCI7.rounds[1:]
+"""The rounds of the paper, which its claim is about."""
+ROUNDS = PAPERS
+"""The rounds that the page takes apart."""
 SIDES = ("all textual", "all visual")
 INTERACTION = "textual × visual"
 
 Right = Mapping[Coalition, np.ndarray]  # by combination, the outcome of every row
 
 
-def counterfactuals(subject: Subject) -> Coalition:
-    """Those of `ROUNDS` that were recorded."""
-    return tuple(name for name in ROUNDS if name in subject.records.rounds)
+def counterfactuals(subject: Subject, rounds: Sequence[str] = ROUNDS) -> Coalition:
+    """Those of some rounds that were recorded."""
+    return tuple(name for name in rounds if name in subject.records.rounds)
 
 
 def combination(rounds: Sequence[str]) -> Method:
@@ -40,15 +43,18 @@ def combination(rounds: Sequence[str]) -> Method:
     return Method(name, "sci", textual, visual, tau1=1 + 0.5 * len(textual))
 
 
-def outcomes(subject: Subject, **constants: float | None) -> dict[Coalition, np.ndarray]:
+def outcomes(
+    subject: Subject, rounds: Sequence[str] = ROUNDS, **constants: float | None
+) -> dict[Coalition, np.ndarray]:
     """1 or 0 for every combination and row, NaN for a row with an error; unsettled rows as read.
 
     Args:
+        rounds: of which all subsets are combined, as far as they were recorded.
         constants: in the place of those of `combination`, where one is given.
     """
     return {
-        rounds: subject.right(with_constants(combination(rounds), **constants))
-        for rounds in coalitions(counterfactuals(subject))
+        some: subject.right(with_constants(combination(some), **constants))
+        for some in coalitions(counterfactuals(subject, rounds))
     }
 
 

@@ -260,11 +260,13 @@ def own_against_others(of: Evidence, methods: Methods, against: Methods) -> list
 
 
 def adds(of: Evidence, subsets: Subsets) -> list[Sample]:
-    """What each counterfactual round adds on average: its Shapley value."""
-    values = components.contributions(components.outcomes(of.subject))
+    """What each counterfactual round of the paper adds on average: its Shapley value."""
+    values = components.contributions(components.outcomes(of.subject, components.PAPERS))
     return [
         of.mean(f"{name}, {subset}", values[name], of.rows(subset), span=GAP)
-        for subset, name in product(subsets, components.counterfactuals(of.subject))
+        for subset, name in product(
+            subsets, components.counterfactuals(of.subject, components.PAPERS)
+        )
     ]
 
 
