@@ -200,7 +200,8 @@ for ax, (name, gain) in zip(axes, gains.items(), strict=True):
     ax.grid(visible=False)  # it would show through
     ax.tick_params(axis="x", labelsize=8, rotation=90)
     ax.tick_params(axis="y", labelsize=8, rotation=0)
-figure.colorbar(axes[0].collections[0], ax=axes).set_label("BS, points against the base")
+bar = figure.colorbar(axes[0].collections[0], ax=axes, location="bottom", shrink=0.6, aspect=40)
+bar.set_label("BS, points against the base")
 figures.show(
     figure,
     "The gain on BS of every combination of rounds: a line adds dummies, a column adds rewordings.",
