@@ -15,6 +15,7 @@ import pandas as pd
 
 from sci_book.papers.shared import figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
+from sci_book.resources import ROOT
 
 began = stamp.begin()
 folder = stamp.located(results)
@@ -26,8 +27,7 @@ at_head = Answer()  # computed below, and written here
 # ## Minutes and memory, as measured
 #
 # Each line is of a committed file of results and of the processor that it names. Nothing is
-# estimated: what is not measured has no line, and most lines no memory. Times are on a quiet
-# machine.
+# estimated: what is not measured has no line, and most lines no memory.
 
 
 # %%
@@ -89,11 +89,21 @@ tables.plain(
 # %% [markdown]
 # ## Which command
 #
-# - `make quick` checks style, types, laws and the form of pages; `make test` runs every test and
-#   executes every notebook again; `make reproduce` makes all of it from nothing. `CONTRIBUTING.md`
-#   says how long to wait for each, and `REPRODUCING.md` what a difference may mean.
-# - `make pages` opens every page in a browser; `make soak` takes hours.
-# - What a method costs when it decodes is another question: {doc}`table07_cost`.
+# What `CONTRIBUTING.md` says of each, on two quiet cores; no benchmark measures these. What a
+# difference may mean is in `REPRODUCING.md`. What a method costs when it decodes is another
+# question: {doc}`table07_cost`.
+
+
+# %%
+def commands():
+    """The rows of the table that CONTRIBUTING.md begins with: when, what to run, how long."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = text.partition("| before |")[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
+    return pd.DataFrame(cells, columns=["before", "run", "takes"]).set_index("run")
+
+
+tables.plain(commands(), name="commands", caption="Commands that check the book")
 
 # %% tags=["remove-output", "hide-input"]
 holds = max(books) < 60 and pooled["gib"] < 1

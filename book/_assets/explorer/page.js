@@ -319,7 +319,8 @@ const SCI_EXPLORER = (() => {
     host.querySelector("[data-do=drop]").hidden = !state.kept;
   }
 
-  /* Three settings and questions to begin with, as links. */
+  /* Three settings and questions to begin with. They are buttons: the theme takes the address of a
+     link within the page for a selector. */
   function drawTours() {
     const own = METHODS.SCI5, textual = own.textual.filter((name) => name !== "V1");
     const only = { ...own, textual, tau1: 1 + textual.length / 2 };
@@ -327,12 +328,12 @@ const SCI_EXPLORER = (() => {
       const rounds = [...textual, ...visual].join(".");
       const parts = { rule, rounds, tau1, tau2, beta };
       const hash = Object.entries(parts).map(([key, value]) => `${key}=${value}`).join("&");
-      return `<a href="#${hash}&kept=${written(own)}${more}">${words}</a>`;
+      return `<button type="button" data-tour="${hash}&kept=${written(own)}${more}">${words}</button>`;
     };
     at("tours").innerHTML = "Try: " + [
       link("untick V1", only), link("β to 0.8", { ...own, beta: 0.8 }),
       link("a question that SCI breaks", own, "&show=spoilt"),
-    ].join(" · ");
+    ].join(" ");
   }
 
   function drawControls() {
@@ -425,7 +426,8 @@ const SCI_EXPLORER = (() => {
 
   function listen() {
     host.addEventListener("click", ({ target }) => {
-      const { method, step, move: by, question: row, do: what } = target.dataset;
+      const { method, step, move: by, question: row, do: what, tour } = target.dataset;
+      if (tour) location.hash = tour;
       if (row) { state.wanted = ""; state.row = +row; state.step = 0; draw(); }
       if (what === "keep") { state.kept = state.method; draw(); }
       if (what === "drop") { state.kept = null; settle(); draw(); }

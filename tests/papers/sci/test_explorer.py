@@ -342,15 +342,15 @@ def test_a_kept_setting_that_is_none_is_said(kept, opened):
     assert f"kept={kept}, show=" in page.inner_text("[data-part=status]")
 
 
-def test_links_lead_to_a_setting_and_to_a_question_that_sci_breaks(opened):
+def test_it_leads_to_a_setting_and_to_a_question_that_sci_breaks(opened):
     page = opened()
-    page.get_by_role("link", name="untick V1").click()
+    page.get_by_role("button", name="untick V1").click()
     page.wait_for_function("() => !document.querySelector('[data-round=V1]').checked")
     assert page.inner_text("[data-part=tau1]") == "1.5"
-    page.get_by_role("link", name="β to 0.8").click()
+    page.get_by_role("button", name="β to 0.8").click()
     page.wait_for_function("() => document.querySelector('[data-part=beta]').textContent === '0.8'")
     assert page.inner_text("[data-part=kept]").startswith("Kept: SCI5.")
-    page.get_by_role("link", name="a question that SCI breaks").click()
+    page.get_by_role("button", name="a question that SCI breaks").click()
     page.wait_for_function("() => location.hash.includes('show=spoilt')")
     base, *_, yours = page.locator("[data-part=answers] td:last-child").all_inner_texts()
     assert (base, yours) == ("right", "wrong")
