@@ -1,4 +1,4 @@
-"""Search what pages say, not the code that made their numbers; and other words for what they say."""
+"""Search what pages say, not code that made their numbers, and other words for what they say."""
 
 from docutils import nodes
 from sphinx.search import WordCollector
