@@ -9,16 +9,19 @@ records: str = "data_manifests/records"
 gentle: float = 0.8  # a second β over all rows: the paper's where little is biased (Table 4)
 
 # %% tags=["hide-input"]
+from functools import cache
 from itertools import product
 
 import numpy as np
+from IPython.display import Markdown
 
-from sci_book.methods import with_constants
-from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.methods import CONTROLS, with_constants
+from sci_book.papers.sci.chapters import drbench_tables, turned
 from sci_book.papers.sci.chapters.shapes import less as printed_gap
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.pages import address
+from sci_book.pipeline import over_trainings as second
 from sci_core.methods import METHODS
 
 began = stamp.begin()
@@ -26,6 +29,56 @@ subjects = chapters.subjects(models, records)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 at_head = Answer()  # computed below, and written here
+
+# %% [markdown]
+# ## What each method mends and breaks
+#
+# A method *mends* an answer if it alone is right, *breaks* it if the model alone is right, and
+# *leaves* it as right or as wrong as it was. This is on test rows, for each β and each choice of
+# rows: all; B, where the model is wrong and says the same of a dummy picture; S, where a
+# rewording changes its answer; and the rows outside both. Methods with a ring take no idea of SCI:
+# the model's *second choice*, and what most of four wordings answer.
+
+# %%
+SHOWN = ("runner-up", "vote(3)", "TIE", "VCD", "SCI3", "SCI5", "SCI7")
+ROWS = {"all": "all", "B": "B", "S": "S", "outside": "outside BS"}
+SWITCHED = (SHIPPED := METHODS["SCI5"].beta, 0.5, gentle)
+
+
+@cache
+def test_rows(training):
+    """The test rows of the paper's split, by subset."""
+    return training.sets("any", "rows")
+
+
+def answers(model, name, way, beta, rows):
+    """The share of some rows that a method mends or breaks at one β, which no control has."""
+    method = name if name in CONTROLS else with_constants(METHODS[name], beta=beta)
+    label = CONTROLS[name].label if name in CONTROLS else name
+    of = ROWS[rows]
+    return turned.turned(
+        model,
+        method,
+        way,
+        lambda training: test_rows(training)[of],
+        method=label,
+        beta=beta,
+        questions=rows,
+    )
+
+
+cases = product(subjects, SHOWN, turned.WAYS, dict.fromkeys(SWITCHED), ROWS)
+moved = frame.measured(answers(*case) for case in cases)
+
+# %%
+figures.show(
+    turned.switched(moved, (SHIPPED, "all"), [CONTROLS[name].label for name in CONTROLS]),
+    "The model’s answers that a method breaks (left) and mends (right); a ring marks answers that "
+    "take no idea of SCI; a faint dot is another training; longer bars end with the axis. "
+    "Second choice and β = 0.5 need logits, which the records of further trainings do not keep.",
+    alt="Two switches, for β and for rows; a panel a model and a line a method: a bar to the left "
+    "for answers broken, one to the right for answers mended, in percent of the rows.",
+)
 
 # %% [markdown]
 # ## What SCI5 gains, and over what
@@ -90,54 +143,88 @@ frame.table(
 
 
 # %%
-def told(model, contrast, part):
-    """A line as a verb, its interval, the paper's number and what single trainings say."""
+def of_all(line):
+    """The estimates of single trainings, the shipped one's among them."""
+    return line["others"] if line["trainings"] > 1 else (line["estimate"], *line["others"])
+
+
+def gain_of(model, contrast, part):
+    """A difference as a verb, its interval, in how many trainings it points there, the paper's."""
     at = gains[(gains["model"] == model.shown) & (gains["contrast"] == f"SCI5 − {contrast}")]
     (line,) = at[at["part"] == part].to_dict("records")
     if not line["n"]:
-        return chapters.gain(np.nan)
-    beside = [] if np.isnan(line["paper"]) else [f"paper: {tables.signed(line['paper'])}"]
-    if line["trainings"] > 1:
-        across = sum(np.sign(one) != np.sign(line["estimate"]) for one in line["others"])
-        beside.append(f"over {line['trainings']} trainings, {across} of them not on this side")
-    elif line["others"]:
-        beside.append(f"other trainings: {', '.join(map(tables.signed, line['others']))}")
+        return f"{chapters.gain(np.nan)} ({model.shown})"
     ends = tables.interval(line["low"], line["high"], key=line["key"])
-    said = f"{chapters.gain(line['estimate'])} {ends}"
-    return said + (f" ({'; '.join(beside)})" if beside else "")
+    alike = [np.sign(one) == np.sign(line["estimate"]) for one in of_all(line) if np.isfinite(one)]
+    paper = "" if np.isnan(line["paper"]) else f"; paper: {tables.signed(line['paper'])}"
+    beside = f", so in {sum(alike)} of {len(alike)} trainings" if len(alike) > 1 else ""
+    return f"{chapters.gain(line['estimate'])} {ends} ({model.shown}{beside}{paper})"
 
 
-WHOLE, GENTLE = BETAS
+def turns_of(model, beta):
+    """What SCI5 mends and breaks of all answers, and in how many trainings it mends more."""
+    at = moved[(moved["model"] == model.shown) & (moved["method"] == "SCI5")]
+    at = at[(at["questions"] == "all") & (at["beta"] == beta)].set_index("way").loc[[*turned.WAYS]]
+    if not at["n"].all():
+        return f"is not recorded ({model.shown})"
+    each = [
+        broken < mended for broken, mended in zip(*map(of_all, at.to_dict("records")), strict=True)
+    ]
+    beside = f"; more mended in {sum(each)} of {len(each)} trainings" if len(each) > 1 else ""
+    broken, mended = at["estimate"]
+    return f"mends {mended:.1f} % and breaks {broken:.1f} % ({model.shown}{beside})"
+
+
+def advised(claim):
+    """Whether a registered claim would have SCI5 used for every question, in a word or by model."""
+    mine = [each for each in judged if each.claim.id == claim]
+    said = {each.model: WORDS[each.verdict] for each in mine}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"{word} for {model}" for model, word in said.items())
+
+
+# %% tags=["hide-input"]
+ADVICE = ("use-it", "use-it-with-care")  # at β 0.3 and 0.8, over all rows, against base and vote
+WORDS = {
+    "holds": "yes",
+    "fails": "no",
+    "inconclusive": "undecided",
+    "not comparable": "not to be said",
+}
+judged = second.judge([each for each in second.load_claims() if each.id in ADVICE], subjects)
+plain, careful = map(advised, ADVICE)
 known = gains[(gains["contrast"] == "SCI5 − VCD") & (gains["part"] == "BS")]["verdict"]
 words = [
     word if model.fit else "not comparable" for model, word in zip(subjects, known, strict=True)
 ]
-lines = [
-    f"- **{model.shown}**: on BS, against VCD, SCI5 {told(model, 'VCD', 'BS')}; against TIE, it "
-    f"{told(model, 'TIE', 'BS')}. Over all rows, against the base, it "
-    f"{told(model, 'base', WHOLE)}; with β = {gentle:g}, it {told(model, 'base', GENTLE)}."
-    for model in subjects
-]
 unfit = " and ".join(model.shown for model in subjects if not model.fit)
-limit = (
-    "How accurate a large model is. What may carry over from a pocket model is structure: "
-    "identities, directions, costs."
-) if not unfit else (
-    "SCI assumes that a rewording asks the same question and that a dummy picture shows nothing. "
-    f"[That is not shown]({address('conditions')}) of {unfit}, so these numbers say little about "
-    "the paper’s claims."
-)  # fmt: skip
+caution = unfit and (
+    "\n\nSCI assumes that a rewording asks the same question and that a dummy picture shows "
+    f"nothing. [That is not shown]({address('conditions')}) of {unfit}, so these numbers say "
+    "little about the paper’s claims."
+)
+
+
+def list_of(say, *arguments):
+    """What is said of each model, in one clause."""
+    return "; ".join(say(model, *arguments) for model in subjects)
+
 
 # %% tags=["remove-output", "hide-input"]
 at_head.write(
-    "\n".join(
-        [
-            f"**Verdict: {chapters.overall(words)}.**\n",
-            *lines,
-            f"- **What that does not say.** {limit}",
-        ]
-    )
+    "- **Where bias or wording spoils the answer** (BS), SCI5 against VCD "
+    f"{list_of(gain_of, 'VCD', 'BS')}.\n"
+    f"- **Over all questions** SCI5 {list_of(turns_of, SHIPPED)}; "
+    f"with β = {gentle:g} in the place of {SHIPPED:g} it {list_of(turns_of, gentle)}.\n"
+    "- **Use it or not,** for every question? "
+    f"As shipped, with β = 0.3: **{plain}**; with β = 0.8: **{careful}**. It would have to be "
+    "right more often than the model alone and than "
+    f"[a vote of four wordings]({address('objections')}), which costs fewer tokens.{caution}"
 )
+
+# %% tags=["hide-input"]
+Markdown(f"**Verdict: {chapters.overall(words)}.** {second.standing()}")
 
 # %% [markdown]
 # An interval is over trainings and questions where there are four trainings or more, and of fewer

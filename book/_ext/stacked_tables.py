@@ -9,6 +9,7 @@ import re
 from bs4 import BeautifulSoup
 
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
+AS_THEY_ARE = {"matrix", "turned-panel"}  # one to scroll, and one that is bars
 MOST, MOST_OF_PROSE = 4, 3
 """Columns, with that of the labels, that a phone shows side by side."""
 
@@ -28,7 +29,7 @@ def stacked(match):
     table = BeautifulSoup(match[0], "html.parser").table
     classes = table.get("class", [])
     most = MOST if "sci-table" in classes else MOST_OF_PROSE
-    heads = table.thead.find_all("tr") if table.thead and "matrix" not in classes else []
+    heads = table.thead.find_all("tr") if table.thead and AS_THEY_ARE.isdisjoint(classes) else []
     if not heads or len(spread(heads[-1])) <= most:
         return match[0]
     over = [", ".join(filter(None, column)) for column in zip(*map(spread, heads), strict=True)]

@@ -360,7 +360,7 @@ def test_the_scoreboard_of_ones_own_model_has_the_main_paper_whatever_is_left_ou
         assert (f"- **{PAPERS[paper].title}**, " in said) == (paper in papers)
 
 
-@pytest.mark.parametrize("stem", ["table02_drbench", "results", "trust"])
+@pytest.mark.parametrize("stem", ["asked", "table02_drbench", "results", "trust"])
 def test_the_main_pages_stand_on_answers_alone(stem, models, tmp_path, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     offered = copied(models["of-habit"], "of-habit", [OWN], "answers", tmp_path)

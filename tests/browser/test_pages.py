@@ -14,6 +14,7 @@ import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 
 from sci_book.papers.shared.pages import address, places, sections_of
+from sci_core.methods import SCI5
 from tests.chromium import chromium, watched
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,14 +164,71 @@ def test_a_search_names_what_explains_before_what_uses_it(browser):
     shown.close()
 
 
-def test_the_landing_page_shows_the_results_and_its_hero_whole_on_a_phone(browser):
+def test_the_front_page_answers_before_the_second_screen_and_is_light(browser):
+    file = BOOK / "book" / "introduction.html"
+    shown = browser.new_page(viewport=DESK)
+    shown.goto(file.as_uri())
+    last = shown.locator(".results-at-a-glance li").last.bounding_box()
+    assert last["y"] + last["height"] <= 2 * DESK["height"]
+    assert file.stat().st_size <= 400_000
+    for page, of in (("results", ".results-at-a-glance"), ("asked", ".answers-of")):
+        shown.goto(file.as_uri())
+        words = shown.locator(f"{of} li").all_inner_texts()
+        shown.goto((BOOK / "notebooks" / f"{page}.html").as_uri())
+        said = shown.locator(".cell_output li").all_inner_texts()[: len(words)]
+        assert words and ["".join(each.split()) for each in words] == [
+            "".join(x.split()) for x in said
+        ]
+    shown.close()
+
+
+def test_the_front_pages_picture_switches_and_its_setting_is_the_explorers_and_the_snippets(
+    browser,
+):
+    page = (BOOK / "book" / "introduction.html").as_uri()
+    shown = browser.new_context(java_script_enabled=False, viewport=DESK).new_page()
+    shown.goto(page)
+    captions = """() => [...document.querySelectorAll(".turned-panel")]
+        .filter(each => each.checkVisibility()).map(each => each.caption.textContent)"""
+    first = shown.evaluate(captions)
+    assert first and all(f"β {SCI5.beta:g}, all" in each for each in first)
+    shown.get_by_label("0.8").check()
+    shown.get_by_label("outside").check()
+    assert all("β 0.8, outside" in each for each in shown.evaluate(captions))
+    assert len(shown.evaluate(captions)) == len(first)
+    assert "method=SCI5" in shown.locator("div.highlight").first.inner_text()
+    shown.close()
+    shown = browser.new_page(viewport=DESK)
+    shown.goto((BOOK / "book" / "explorer.html").as_uri())
+    shown.wait_for_selector("[data-part=accuracy] td")
+    assert shown.get_attribute("[data-method=SCI5]", "aria-pressed") == "true"
+    assert shown.inner_text("[data-part=beta]") == f"{SCI5.beta:g}"
+    shown.close()
+
+
+def test_the_front_pages_hero_is_whole_on_a_phone(browser):
     shown = browser.new_page(viewport=PHONE)
     shown.goto((BOOK / "book" / "introduction.html").as_uri())
     hero = shown.locator("#sci-in-one-picture svg").bounding_box()
     assert hero["x"] >= 0 and hero["x"] + hero["width"] <= PHONE["width"]
-    words = shown.locator(".results-at-a-glance li").all_inner_texts()
-    shown.goto((BOOK / "notebooks" / "results.html").as_uri())
-    assert words and words == shown.locator(".cell_output li").all_inner_texts()[: len(words)]
+    shown.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("tau1", "notebooks/beta_and_tau"),
+        ("own data", "book/your_own_data"),
+        ("CHAIR", "notebooks/descriptions"),
+        ("cite", "book/bibliography"),
+        ("BibTeX", "book/bibliography"),
+    ],
+)
+def test_a_search_finds_titles_and_synonyms_first(words, page, browser):
+    shown = browser.new_page()
+    shown.goto(f"{(BOOK / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    first = shown.locator("#search-results li a").first
+    assert f"{page}.html" in first.get_attribute("href", timeout=20_000)
     shown.close()
 
 

@@ -11,17 +11,21 @@ const SCI_EXPLORER = (() => {
   const OUTCOMES = ["corrected", "spoilt", "right before and after", "wrong before and after"];
 
   const models = {};
-  const state = { model: "", row: 0, step: 0, wanted: "", method: null };
+  const DIFFERS = "differs from the kept setting";
+  // `kept` is the setting that the present one is held against; `allTokens`: show what is no option.
+  const state = { model: "", row: 0, step: 0, wanted: "", method: null, kept: null,
+                  allTokens: false };
   // By name, the presets and equations that `sci_book.methods` exports, and the controls; and the
   // recorded rounds, with a sentence on each.
-  let METHODS = {}, RULES = {}, CONTROLS = {}, TEXTUAL = [], VISUAL = [], SAID = {};
-  let heads = [], questions = [], absent = "", host, waiting = 0;
+  let METHODS = {}, RULES = {}, CONTROLS = {}, TEXTUAL = [], VISUAL = [], SAID = {}, COSTS = {};
+  let heads = [], questions = [], absent = "", host, waiting = 0, imageTokens = 0;
   const known = {}; // by model: accuracies of what is fixed, and of the setting last drawn
 
   /* --- small helpers --------------------------------------------------------------------- */
 
   const at = (name) => host.querySelector(`[data-part="${name}"]`);
   const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const language = (text) => /[\u4e00-\u9fff]/.test(text) ? ' lang="zh"' : "";
   const shortly = (number) => Number(number.toPrecision(3));
   const base = () => document.querySelector("script[data-explorer]").src.replace(/[^/]*$/, "");
   const visible = (token) => token === "" ? "(end)" : token.replace(/ /g, "␣").replace(/\n/g, "⏎");
@@ -40,11 +44,25 @@ const SCI_EXPLORER = (() => {
   /* The rule that takes any number of rounds. */
   const ofAnyRounds = () => Object.keys(RULES).find((name) => RULES[name].rounds === null);
 
-  function methodName(method) {
-    const same = (other) => ["rule", "tau1", "tau2", "beta"].every((k) => other[k] === method[k])
-      && `${other.textual};${other.visual}` === `${method.textual};${method.visual}`;
-    return Object.keys(METHODS).find((name) => same(METHODS[name])) || "";
+  /* A setting in one word, without what its rule does not read; as the address has it. */
+  const written = ({ rule, textual, visual, tau1, tau2, beta }) =>
+    [rule, [...textual, ...visual].join("."), tau1, tau2, beta].join(",");
+
+  const methodName = (method) =>
+    Object.keys(METHODS).find((name) => written(METHODS[name]) === written(method)) || "";
+
+  /* How a reader knows a setting: a preset's name, or what it reads. */
+  function described(method) {
+    const { rule, textual, visual } = method, { constants } = RULES[rule];
+    const signs = { tau1: "τ1", tau2: "τ2", beta: "β" };
+    const values = constants.filter((key) => signs[key]).map((key) => `${signs[key]} ${method[key]}`);
+    return methodName(method)
+      || `${rule} of ${["original", ...textual, ...visual].join(", ")}; ${values.join(", ")}`;
   }
+
+  /* Tokens that a setting reads, in multiples of the base's. */
+  const cost = ({ textual, visual }) =>
+    [...textual, ...visual].reduce((sum, name) => sum + COSTS[name], 1);
 
   /* --- the address ------------------------------------------------------------------------ */
 
@@ -52,7 +70,37 @@ const SCI_EXPLORER = (() => {
     const { rule, textual, visual, tau1, tau2, beta } = state.method;
     const parts = { m: state.model, q: state.row, rule, rounds: [...textual, ...visual].join("."),
                     tau1, tau2, beta };
+    if (state.wanted) parts.show = state.wanted.replace(/ /g, "_");
+    if (state.kept) parts.kept = written(state.kept);
+    if (state.allTokens) parts.tokens = "all";
     return "#" + Object.entries(parts).map(([key, value]) => `${key}=${value}`).join("&");
+  }
+
+  const rulesUsed = () => Object.values(METHODS).map((each) => each.rule);
+  const knownRounds = (text) =>
+    text.split(".").every((name) => !name || [...TEXTUAL, ...VISUAL].includes(name));
+  const roundsOf = (text) => ({
+    textual: TEXTUAL.filter((name) => text.split(".").includes(name)),
+    visual: VISUAL.filter((name) => text.split(".").includes(name)),
+  });
+  const within = (key, text) => +text >= SLIDERS[key][0] && +text <= SLIDERS[key][1];
+
+  /* Whether a setting's rounds are as many as its rule reads. */
+  function fits({ rule, textual, visual }) {
+    const { equation, rounds } = RULES[rule];
+    const given = [textual.length, visual.length];
+    return equation === null || rounds === null || `${rounds}` === `${given}`;
+  }
+
+  /* The setting that `written` wrote; null for what is none. */
+  function settingOf(text) {
+    const [rule, rounds = "?", ...constants] = text.split(",");
+    const keys = Object.keys(SLIDERS);
+    if (!rulesUsed().includes(rule) || !knownRounds(rounds) || constants.length !== keys.length
+        || !keys.every((key, i) => within(key, constants[i]))) return null;
+    const values = Object.fromEntries(keys.map((key, i) => [key, +constants[i]]));
+    const method = { ...METHODS.SCI5, rule, ...roundsOf(rounds), ...values };
+    return fits(method) ? method : null;
   }
 
   function readAddress() {
@@ -64,21 +112,20 @@ const SCI_EXPLORER = (() => {
     };
     take("m", (name) => heads.some((head) => head.name === name), (name) => { state.model = name; });
     take("q", (row) => questions.some((q) => q.row === +row), (row) => { state.row = +row; });
+    state.kept = null;
+    take("kept", (text) => settingOf(text) !== null, (text) => { state.kept = settingOf(text); });
+    const wanted = (text) => text.replace(/_/g, " ");
+    take("show", (text) => ["", ...OUTCOMES].includes(wanted(text))
+                           || (wanted(text) === DIFFERS && state.kept),
+         (text) => { state.wanted = wanted(text); });
+    state.allTokens = given.get("tokens") === "all";
     const method = { ...state.method };
-    take("rule", (rule) => Object.values(METHODS).some((each) => each.rule === rule),
-         (rule) => { method.rule = rule; });
-    take("rounds", (text) => text.split(".").every((r) => !r || [...TEXTUAL, ...VISUAL].includes(r)),
-         (text) => {
-           method.textual = TEXTUAL.filter((name) => text.split(".").includes(name));
-           method.visual = VISUAL.filter((name) => text.split(".").includes(name));
-         });
-    for (const [key, [least, most]] of Object.entries(SLIDERS))
-      take(key, (text) => +text >= least && +text <= most, (text) => { method[key] = +text; });
+    take("rule", (rule) => rulesUsed().includes(rule), (rule) => { method.rule = rule; });
+    take("rounds", knownRounds, (text) => Object.assign(method, roundsOf(text)));
+    for (const key of Object.keys(SLIDERS))
+      take(key, (text) => within(key, text), (text) => { method[key] = +text; });
     // TIE, VCD and M3ID read one dummy; any other choice of rounds is SCI's.
-    const { equation, rounds } = RULES[method.rule];
-    if (equation !== null && rounds !== null
-        && `${rounds}` !== `${[method.textual.length, method.visual.length]}`)
-      method.rule = ofAnyRounds();
+    if (!fits(method)) method.rule = ofAnyRounds();
     state.method = method;
     return problems.length ? `Not understood in the address, so left out: ${problems.join(", ")}.` : "";
   }
@@ -86,7 +133,9 @@ const SCI_EXPLORER = (() => {
   /* --- what is drawn ---------------------------------------------------------------------- */
 
   const question = () => questions.find((each) => each.row === state.row);
-  const asked = () => questions.filter(
+  const differing = () => questions.filter(({ row }) => state.kept && models[state.model]
+    && said(row, state.kept) !== said(row, state.method));
+  const asked = () => state.wanted === DIFFERS ? differing() : questions.filter(
     (each) => !state.wanted || each.outcomes[state.model] === state.wanted);
   const number = () => questions.indexOf(question());
 
@@ -97,14 +146,18 @@ const SCI_EXPLORER = (() => {
     return { said: said || "(nothing)", verdict };
   }
 
+  /* What a setting answers to a row of the model shown. */
+  const said = (row, method) =>
+    answerOf(models[state.model], SciEngine.path(models[state.model], method, row)).said;
+
   function drawQuestion(model) {
     const q = question();
     at("picture").src = `${base()}pictures/${number()}-original.webp`;
     at("picture").alt = `The picture that is asked about: ${q.question}`;
     const options = Object.entries(q.options)
-      .map(([letter, text]) => `<li${letter === q.truth ? ' class="truth"' : ""}>` +
+      .map(([letter, text]) => `<li${language(text)}${letter === q.truth ? ' class="truth"' : ""}>` +
         `${letter}. ${escape(text)}${letter === q.truth ? " ✓" : ""}</li>`).join("");
-    at("asked").innerHTML = `<p class="asked">${escape(q.question)}</p>` +
+    at("asked").innerHTML = `<p class="asked"${language(q.question)}>${escape(q.question)}</p>` +
       (options ? `<ul>${options}</ul>` : `<p>Right: <b>${escape(q.truth)}</b></p>`) +
       `<p class="muted">A “${escape(q.family.replace(/_/g, " "))}” question of the twin of ` +
       `${escape(q.set.replace(/_/g, "-"))}, in ${q.language}. ` +
@@ -121,14 +174,17 @@ const SCI_EXPLORER = (() => {
     });
     at("answers").innerHTML = decoded("base", METHODS.base) + controls.join("") +
       decoded("VCD", METHODS.VCD) +
+      (state.kept ? decoded(`kept (${escape(described(state.kept))})`, state.kept) : "") +
       decoded(`your setting${methodName(state.method) ? ` (${methodName(state.method)})` : ""}`,
               state.method);
   }
 
-  /* Places of the kept tokens to show: the likeliest, and whatever wins. */
-  function places(terms, original, winners) {
+  /* Places of the kept tokens to show: the likeliest that read as an answer, and whatever wins. */
+  function places(model, node, original, winners) {
     const order = [...original.keys()].sort((a, b) => original[b] - original[a]);
-    return [...new Set([...order.slice(0, COLUMNS), ...winners])];
+    const options = order.filter((slot) => model.reads[model.start[node] + slot]);
+    const offered = !state.allTokens && options.length > 1 ? options : order;
+    return [...new Set([...offered.slice(0, COLUMNS), ...winners])];
   }
 
   function drawRounds(model) {
@@ -138,22 +194,43 @@ const SCI_EXPLORER = (() => {
     const terms = SciEngine.score(model, state.method, node);
     const [from, to] = [model.start[node], model.start[node + 1]];
     const values = model.columns.map((z) => z.subarray(from, to));
-    const chosen = places(terms, values[0], [slot]);
+    const chosen = places(model, node, values[0], [slot]);
     const pieces = model.pieces[node];
     at("steps").innerHTML = steps.length < 2 ? "" : "Token " + steps.map((step, i) =>
       `<button type="button" data-step="${i}" aria-pressed="${i === state.step}">` +
       `${i + 1}: ${escape(visible(model.pieces[step.node][step.slot]))}</button>`).join(" ");
+    const won = (k) => (k === slot ? " won" : "");
     const head = `<tr><th scope="col">round</th>` + chosen.map((k) =>
-      `<th scope="col"${k === slot ? ' class="winner"' : ""}>${escape(visible(pieces[k]))}</th>`)
-      .join("") + "</tr>";
-    const line = (label, all, cls, dropped = () => false) => {
-      const best = Math.max(...chosen.filter((k) => !dropped(k)).map((k) => all[k]));
-      return `<tr class="${cls}"><th scope="row">${label}</th>` + chosen.map((k) => {
-        if (dropped(k)) return `<td class="dropped">dropped</td>`;
-        const share = Math.max(0, Math.round(100 * (1 - (best - all[k]) / DEPTH)));
+      `<th scope="col" class="${won(k)}${k === slot ? " winner" : ""}">` +
+      `${escape(visible(pieces[k]))}</th>`).join("") + "</tr>";
+    const cut = (k) => terms.deciding[k] < terms.cutoff;
+    const left = chosen.filter((k) => !cut(k));
+    const row = (label, cls, cells) =>
+      `<tr class="${cls}"><th scope="row">${label}</th>${cells.join("")}</tr>`;
+    const text = (value) => signed(value.toFixed(2));
+    /* Bars that are full for the best of the row that is not dropped, and gone at DEPTH below;
+       `mark`: a value that a line is drawn at. */
+    const line = (label, all, cls, dropped = () => false, mark = -Infinity) => {
+      const best = Math.max(...left.map((k) => all[k]));
+      const share = (value) =>
+        Math.min(100, Math.max(0, Math.round(100 * (1 - (best - value) / DEPTH))));
+      const at = Number.isFinite(mark) ? `;--cut:${share(mark)}%` : "";
+      return row(label, cls, chosen.map((k) => {
+        if (dropped(k)) return `<td class="dropped${won(k)}">dropped</td>`;
         const wins = cls === "score" && k === slot ? " winner" : "";
-        return `<td class="bar${wins}" style="--share:${share}%">${signed(all[k].toFixed(2))}</td>`;
-      }).join("") + "</tr>";
+        return `<td class="bar${at && " cut"}${wins}${won(k)}" ` +
+          `style="--share:${share(all[k])}%${at}">${text(all[k])}</td>`;
+      }));
+    };
+    /* Bars to both sides of zero, as long as the largest of what is not dropped allows. */
+    const around = (label, all, cls) => {
+      const largest = Math.max(...left.map((k) => Math.abs(all[k]))) || 1;
+      return row(label, cls, chosen.map((k) => {
+        const reach = 50 * Math.min(1, Math.abs(all[k]) / largest);
+        const ends = all[k] < 0 ? [50 - reach, 50] : [50, 50 + reach];
+        return `<td class="signed${cut(k) ? " faint" : ""}${won(k)}" ` +
+          `style="--from:${ends[0].toFixed(1)}%;--to:${ends[1].toFixed(1)}%">${text(all[k])}</td>`;
+      }));
     };
     const { rule, textual, visual } = state.method;
     const used = [...textual, ...visual];
@@ -167,21 +244,20 @@ const SCI_EXPLORER = (() => {
       const off = name !== "original" && !used.includes(name);
       return line(label, values[r], off ? "round off" : "round");
     }).join("");
-    const cut = (k) => terms.deciding[k] < terms.cutoff;
     const { equation, decides, constants } = RULES[rule];
     const tc = decides === "textual" ? "TC / τ1" : "original";
     const [vc, added] = constants.includes("tau2")
       ? ["VC / τ2", terms.vc.map((z) => z / state.method.tau2)] : ["VC", terms.vc];
-    const rows = rounds + line(tc, terms.deciding, "term") +
-      (visual.length ? line(vc, added, "term") : "") + line("score", terms.score, "score", cut);
+    const rows = rounds + line(tc, terms.deciding, "term", undefined, terms.cutoff) +
+      (visual.length ? around(vc, added, "term") : "") + line("score", terms.score, "score", cut);
     at("rounds").innerHTML = `<thead>${head}</thead><tbody>${rows}</tbody>`;
     at("cutoff").textContent = equation === null
       ? "The base takes the token with the largest logit; nothing is dropped."
       : `A token is dropped where ${tc} lies below ${signed(terms.cutoff.toFixed(2))}: ` +
-        "the largest value less ln(1/β). Of the others the largest score wins.";
+        "the largest value less ln(1/β), the line in its row. Of the others the largest score wins.";
     const prompts = q.prompts[model.name];
     at("prompts").innerHTML = Object.entries(prompts).map(([name, text]) =>
-      `<dt>${name}</dt><dd>${escape(text)}</dd>`).join("");
+      `<dt>${name}</dt><dd${language(text)}>${escape(text)}</dd>`).join("");
   }
 
   const signed = (text) => text.replace("-", "−");
@@ -205,7 +281,10 @@ const SCI_EXPLORER = (() => {
     } };
     if (before.method !== state.method)
       Object.assign(before, { method: state.method, own: SciEngine.accuracy(model, state.method) });
-    const lines = { ...before.fixed, "your setting": before.own };
+    if (state.kept && before.kept?.method !== state.kept)
+      before.kept = { method: state.kept, line: SciEngine.accuracy(model, state.kept) };
+    const lines = { ...before.fixed, ...(state.kept ? { kept: before.kept.line } : {}),
+                    "your setting": before.own };
     const names = Object.keys(SciEngine.SUBSETS);
     const sizes = names.map((name) => lines.base[name].n.toLocaleString("en"));
     const gains = names.map((name) => {
@@ -225,6 +304,38 @@ const SCI_EXPLORER = (() => {
         "the first token of such a setting; how its answers go on, they do not." : "";
   }
 
+  function drawComparison() {
+    const times = `It reads ${cost(state.method).toFixed(2)} times the base's tokens, for a picture ` +
+      `of ${imageTokens} tokens with prefixes shared`;
+    const apart = differing();
+    at("cost").textContent = state.kept
+      ? `${times}; the kept setting ${cost(state.kept).toFixed(2)} times.` : `${times}.`;
+    at("kept").innerHTML = !state.kept ? "" :
+      `Kept: ${escape(described(state.kept))}. Of ${questions.length} questions shown here ` +
+      `${apart.length} are answered otherwise` + (apart.length ? ": " : ".") +
+      apart.slice(0, 8).map(({ row, question }) => `<button type="button" data-question="${row}">` +
+        `${escape(question.slice(0, 40))}</button>`).join(" ") +
+      (apart.length > 8 ? ` and ${apart.length - 8} more.` : "");
+    host.querySelector("[data-do=drop]").hidden = !state.kept;
+  }
+
+  /* Three settings and questions to begin with. They are buttons: the theme takes the address of a
+     link within the page for a selector. */
+  function drawTours() {
+    const own = METHODS.SCI5, textual = own.textual.filter((name) => name !== "V1");
+    const only = { ...own, textual, tau1: 1 + textual.length / 2 };
+    const link = (words, { rule, textual, visual, tau1, tau2, beta }, more = "") => {
+      const rounds = [...textual, ...visual].join(".");
+      const parts = { rule, rounds, tau1, tau2, beta };
+      const hash = Object.entries(parts).map(([key, value]) => `${key}=${value}`).join("&");
+      return `<button type="button" data-tour="${hash}&kept=${written(own)}${more}">${words}</button>`;
+    };
+    at("tours").innerHTML = "Try: " + [
+      link("untick V1", only), link("β to 0.8", { ...own, beta: 0.8 }),
+      link("a question that SCI breaks", own, "&show=spoilt"),
+    ].join(" ");
+  }
+
   function drawControls() {
     const name = methodName(state.method), { method } = state;
     for (const button of host.querySelectorAll("[data-method]"))
@@ -238,7 +349,11 @@ const SCI_EXPLORER = (() => {
       at(key).textContent = off ? "not used" : method[key];
     }
     at("model").value = state.model;
+    const choices = ["", ...OUTCOMES, ...(state.kept ? [DIFFERS] : [])];
+    at("wanted").innerHTML = choices.map(
+      (each) => `<option value="${each}">${each || "any"}</option>`).join("");
     at("wanted").value = state.wanted;
+    at("all-tokens").checked = state.allTokens;
     at("question").innerHTML = asked().map((q) => `<option value="${q.row}">` +
       `${escape(q.question.slice(0, 70))} (${q.language})</option>`).join("");
     at("question").value = state.row;
@@ -251,6 +366,7 @@ const SCI_EXPLORER = (() => {
     drawQuestion(model);
     drawRounds(model);
     drawAccuracy(model);
+    drawComparison();
     history.replaceState(null, "", address());
   }
 
@@ -260,13 +376,22 @@ const SCI_EXPLORER = (() => {
     waiting = requestAnimationFrame(draw);
   }
 
+  /* A question of those that the filter leaves; without one the filter goes. */
+  function settle() {
+    if (!asked().length) state.wanted = "";
+    if (!asked().some((each) => each.row === state.row)) {
+      state.row = asked()[0].row;
+      state.step = 0;
+    }
+  }
+
   async function show() {
     if (!models[state.model]) {
       at("status").textContent = "Reading the recorded logits …";
       await load(state.model);
       at("status").textContent = "";
     }
-    if (!asked().some((each) => each.row === state.row)) state.row = asked()[0].row;
+    settle();
     draw();
   }
 
@@ -293,9 +418,20 @@ const SCI_EXPLORER = (() => {
     draw();
   }
 
+  /* The address to the clipboard; where a browser forbids it, in sight. */
+  async function copy() {
+    const done = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    at("status").textContent = done ? "The link is copied." : location.href;
+  }
+
   function listen() {
     host.addEventListener("click", ({ target }) => {
-      const { method, step, move: by } = target.dataset;
+      const { method, step, move: by, question: row, do: what, tour } = target.dataset;
+      if (tour) location.hash = tour;
+      if (row) { state.wanted = ""; state.row = +row; state.step = 0; draw(); }
+      if (what === "keep") { state.kept = state.method; draw(); }
+      if (what === "drop") { state.kept = null; settle(); draw(); }
+      if (what === "copy") copy();
       if (method) { state.method = { ...METHODS[method] }; draw(); }
       if (step) { state.step = +step; draw(); host.querySelector(`[data-step="${step}"]`).focus(); }
       if (by) move(+by);
@@ -309,6 +445,7 @@ const SCI_EXPLORER = (() => {
         soon();
       }
       if (round) toggle(round);
+      if (part === "all-tokens") { state.allTokens = target.checked; draw(); }
       if (part === "model") { state.model = target.value; show(); }
       if (part === "wanted") { state.wanted = target.value; show(); }
       if (part === "question") { state.row = +target.value; state.step = 0; draw(); }
@@ -336,8 +473,7 @@ const SCI_EXPLORER = (() => {
         || questions[0]).row;
       at("model").innerHTML = heads.map(
         ({ name, title }) => `<option value="${name}">${escape(title)}</option>`).join("");
-      at("wanted").innerHTML = ["", ...OUTCOMES].map(
-        (each) => `<option value="${each}">${each || "any"}</option>`).join("");
+      drawTours();
       const said = readAddress();
       listen();
       await show();
@@ -351,7 +487,7 @@ const SCI_EXPLORER = (() => {
   return {
     questions: (content) => {
       ({ models: heads, questions, textual: TEXTUAL, visual: VISUAL, said: SAID,
-         methods: METHODS, rules: RULES, controls: CONTROLS } = content);
+         methods: METHODS, rules: RULES, controls: CONTROLS, costs: COSTS, imageTokens } = content);
       SciEngine.rules(RULES);
     },
     absent: (reason) => { absent = reason; },

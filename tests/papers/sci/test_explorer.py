@@ -11,7 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sci_book.papers.sci.explorer import data
 from sci_book.papers.sci.explorer.data import write
+from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared import chapters
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results import controls
@@ -310,6 +312,81 @@ def test_an_address_brings_back_what_it_was_copied_from(opened):
     shown = page.inner_text("#sci-explorer")
     again = opened(page.evaluate("location.hash"))
     assert again.inner_text("#sci-explorer") == shown
+
+
+def test_two_settings_stand_side_by_side_with_the_questions_that_differ_and_in_the_address(opened):
+    page = opened()
+    page.click("[data-do=keep]")
+    assert page.inner_text("[data-part=kept]").endswith("0 are answered otherwise.")
+    page.click("[data-method=base]")
+    told = page.inner_text("[data-part=kept]")
+    assert int(re.search(r"here (\d+) are", told)[1]) > 8
+    page.select_option("[data-part=wanted]", "differs from the kept setting")
+    kept, yours = page.locator("[data-part=answers] tr").all_inner_texts()[-2:]
+    assert kept.startswith("kept (SCI5)") and kept.split("\t")[1] != yours.split("\t")[1]
+    rows = dict(
+        line.split("\t", 1) for line in page.inner_text("[data-part=accuracy] tbody").splitlines()
+    )
+    assert rows["kept"] != rows["your setting"] == rows["base"]
+    shown = page.inner_text("#sci-explorer")
+    again = opened(page.evaluate("location.hash"))
+    assert again.inner_text("#sci-explorer") == shown
+    again.click("[data-do=drop]")
+    assert "kept" not in again.evaluate("location.hash") + again.inner_text("[data-part=accuracy]")
+
+
+@pytest.mark.parametrize("kept", ["SCI", "sci,V1,2,1", "vcd,V1.V2,1,1,0.3", "sci,V1,99,1,0.3", ""])
+def test_a_kept_setting_that_is_none_is_said(kept, opened):
+    page = opened(f"#kept={kept}&show=differs_from_the_kept_setting")
+    page.wait_for_function("() => document.querySelector('[data-part=status]').textContent")
+    assert f"kept={kept}, show=" in page.inner_text("[data-part=status]")
+
+
+def test_it_leads_to_a_setting_and_to_a_question_that_sci_breaks(opened):
+    page = opened()
+    page.get_by_role("button", name="untick V1").click()
+    page.wait_for_function("() => !document.querySelector('[data-round=V1]').checked")
+    assert page.inner_text("[data-part=tau1]") == "1.5"
+    page.get_by_role("button", name="β to 0.8").click()
+    page.wait_for_function("() => document.querySelector('[data-part=beta]').textContent === '0.8'")
+    assert page.inner_text("[data-part=kept]").startswith("Kept: SCI5.")
+    page.get_by_role("button", name="a question that SCI breaks").click()
+    page.wait_for_function("() => location.hash.includes('show=spoilt')")
+    base, *_, yours = page.locator("[data-part=answers] td:last-child").all_inner_texts()
+    assert (base, yours) == ("right", "wrong")
+
+
+@pytest.mark.parametrize("name", ["base", "VCD", "SCI3", "SCI5", "SCI7"])
+def test_the_cost_of_a_setting_is_that_of_table_7(name, opened):
+    page = opened()
+    page.click(f"[data-method={name}]")
+    said = f"It reads {ratio(METHODS[name], data.IMAGE_TOKENS):.2f} times the base's tokens"
+    assert page.inner_text("[data-part=cost]").startswith(said)
+
+
+def test_what_a_picture_adds_is_drawn_from_zero_and_the_longest_bar_is_of_a_token_that_is_left(
+    opened,
+):
+    page = opened()
+    bars = page.evaluate("""() => [...document.querySelectorAll("td.signed")].map(cell => [
+        parseFloat(cell.textContent.replace("−", "-")), cell.classList.contains("faint"),
+        ...["--from", "--to"].map(end => parseFloat(cell.style.getPropertyValue(end)))])""")
+    assert bars
+    left = [abs(value) for value, dropped, *_ in bars if not dropped]
+    for value, dropped, start, end in bars:
+        assert (start < 50) == (value < 0) and (end > 50) == (value > 0)
+        if not dropped:
+            assert end - start == pytest.approx(50 * abs(value) / max(left), abs=0.2)
+    assert page.locator("tr.term td.cut").count() == len(bars)
+    assert page.locator("tr:first-child td.won").count() == 1
+
+
+def test_a_link_is_copied_or_shown(opened):
+    page = opened("#beta=0.5")
+    page.click("[data-do=copy]")
+    page.wait_for_function("() => document.querySelector('[data-part=status]').textContent")
+    said = page.inner_text("[data-part=status]")
+    assert said == "The link is copied." or "beta=0.5" in said
 
 
 @pytest.mark.parametrize(

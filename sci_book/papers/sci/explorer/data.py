@@ -8,6 +8,7 @@ visual round sees. A script a model has the recorded logits of all rows: its arr
 import base64
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sci_book.files import json_text, write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer.questions import choose
 from sci_book.papers.sci.explorer.still import still
+from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared.chapters import subjects
 from sci_book.results.controls import CONTROLS, first_token_reader
 from sci_book.results.drbench import subsets
@@ -30,8 +32,10 @@ from sci_book.results.records import Records
 from sci_book.results.replay import Replay
 from sci_book.results.stamps import RecordsError
 from sci_core.counterfactuals import counterfactual_image, is_visual
+from sci_core.methods import BASE
 
 SIDE = 256  # pixels of a picture shown, at most
+IMAGE_TOKENS = 320  # of the picture that a setting is priced by
 RIGHT, WRONG, UNSETTLED = -1, -2, -3  # where a kept token leads that leads to no further node
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
@@ -93,6 +97,8 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         "textual": rounds[False],
         "visual": rounds[True],
         "said": {name: row.sentence for name, row in methods.ROUNDS.items()},
+        "costs": {name: added_tokens(name) for name in first.rounds[1:]},
+        "imageTokens": IMAGE_TOKENS,
         "methods": recorded,
         "rules": methods.exported_rules(),
         "controls": {
@@ -107,6 +113,12 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     for subject in loaded:
         content = {"name": subject.name, **_model(subject.records, replays[subject.name], numbers)}
         write_whole(folder / f"{subject.name}.js", _script("model", content))
+
+
+def added_tokens(name: str) -> float:
+    """What a round adds to the tokens that the base reads, in multiples of these; rounds add up."""
+    kind = "visual" if is_visual(name) else "textual"
+    return ratio(replace(BASE, rule="sci", **{kind: (name,)}), IMAGE_TOKENS) - 1
 
 
 def _model(records: Records, replay: Replay, rows: list[int]) -> dict:

@@ -1,0 +1,215 @@
+# %% [markdown]
+# # What users of such code ask, answered
+#
+# **Claim.** Each answer below is computed on this page, or leads to the page that has it.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+results: str = "benchmarks/results"  # times, as `benchmarks/overhead.py` writes them
+image_tokens: int = 320  # of the pictures at which tokens and times are compared
+
+# %% tags=["hide-input"]
+from functools import partial
+
+from sci_book.audit import engine, pages
+from sci_book.methods import with_constants
+from sci_book.papers.sci.audit import own
+from sci_book.papers.sci.overhead import ratio
+from sci_book.papers.shared import chapters, figures, frame, stamp, tables, timing
+from sci_book.papers.shared.answer import Answer
+from sci_book.papers.shared.pages import address
+from sci_core.methods import METHODS, SCI5, sci
+
+began = stamp.begin()
+subjects = chapters.subjects(models, records)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
+
+# %% [markdown]
+# ## The differences behind the answers
+#
+# A row of the picture is a question. Dots are the pocket models', with intervals; grey dots are
+# further trainings. All differences are of answers to the same test rows, in points.
+
+# %%
+GENTLE = with_constants(SCI5, beta=0.8)  # the paper's β where little is biased (Table 4)
+ASKED = {
+    "beats VCD on BS": (SCI5, "VCD", "BS"),
+    "beats the model alone": (SCI5, "base", "all"),
+    "so with β = 0.8": (GENTLE, "base", "all"),
+    "beats a vote of four wordings": (SCI5, "vote(3)", "all"),
+    "beats the second choice on B": (SCI5, "runner-up", "B"),
+    "five rounds beat three on BS": (SCI5, "SCI3", "BS"),
+    "seven rounds beat five on BS": (METHODS["SCI7"], "SCI5", "BS"),
+}
+
+
+def gap(training, one, other):
+    """By row, what one method has right above another."""
+    return training.right(one) - training.right(other)
+
+
+def in_subset(training, subset):
+    """The test rows of the paper's split that are in a subset."""
+    return training.sets("any", "rows")[subset]
+
+
+differences = [
+    frame.line(model, partial(gap, one=one, other=other), partial(in_subset, subset=subset),
+               asked=asked, what="points", claim="greater")
+    for model in subjects
+    for asked, (one, other, subset) in ASKED.items()
+]  # fmt: skip
+tidy = frame.measured(differences)
+
+# %%
+figures.show(
+    frame.side_by_side(subjects, tidy, "what", "asked", xlabel="points"),
+    "Each question as a difference: to the right of the line the answer is yes.",
+    alt="A line a question and a dot with its interval a model: to the right of zero the first of "
+    "the two methods compared is right more often, in points.",
+)
+frame.table(
+    tidy, ("model", "asked"), (), name="asked", show=("here", "n"),
+    caption=f"The same in numbers, points, {tables.INTERVAL}s",
+).fold()  # fmt: skip
+
+# %% [markdown]
+# On the twin of ORIC-Bench: how often SCI5 is right where the thing asked for is in the picture,
+# and where it is not, less the base.
+
+# %%
+SAID = {"present": "yes", "absent": "no"}
+there = [model for model in subjects if frame.if_recorded(model.beside, "oric", otherwise=None)]
+
+
+def of_truth(training, truth):
+    """The benchmark's rows with this right answer."""
+    known = training.records.frame
+    return (known["dataset"] == "pocket_oric_bench") & (known["truth"] == truth)
+
+
+both = [
+    frame.line(model.beside("oric"), partial(gap, one="SCI5", other="base"),
+               partial(of_truth, truth=truth), share=share, claim="greater")
+    for model in there
+    for share, truth in SAID.items()
+]  # fmt: skip
+oric = frame.measured(both, "share")
+frame.table(
+    oric, ("model",), ("share",), name="oric", show=("here", "n"),
+    caption=f"SCI5 less base where a thing is there, and is not, points, {tables.INTERVAL}s",
+).fold()  # fmt: skip
+
+# %% [markdown]
+# What SCI5 costs, in the tokens that it reads and in time on one thread of a processor, times the
+# base's; and how many printed numbers of the paper are in question.
+
+# %%
+tokens = ratio(SCI5, image_tokens)
+times = timing.grid(timing.load_results(results)["CPU"]).reset_index()
+times = times.query(f"image_tokens == {image_tokens} and method == 'SCI5' and way == 'two phases'")
+least, most = times["ratio_median"].min(), times["ratio_median"].max()
+in_question = pages.summary(engine.audit("sci", own(0.01))).partition(":")[0]
+temperatures = ", ".join(f"{METHODS[name].tau1:g} ({name})" for name in ("SCI3", "SCI5", "SCI7"))
+
+# %% [markdown]
+# ## Where is the code of one number?
+#
+# A number of Table 5 takes two lines: one rewording and one dummy picture, right answers on BS.
+
+
+# %%
+def one_number(model):
+    """The share of the test rows in BS that SCI with two further rounds answers rightly."""
+    BS = model.sets("any", "rows")["BS"].to_numpy()
+    return model.share(model.right(sci(M=1, N=1)), BS).estimate
+
+
+print(f"{tables.number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
+
+# %% [markdown]
+# {doc}`rounds` has the whole table, and {doc}`../book/api_book` what `subjects`, `sets` and `right`
+# are.
+
+
+# %%
+def reply(lines, key, value):
+    """Yes, no or undecided, then the difference by model."""
+    at = lines[(lines[key] == value) & (lines["n"] > 0)] if len(lines) else lines
+    if not len(at):
+        return "Not recorded."
+    words = {"holds": "Yes", "fails": "No", "inconclusive": "Undecided"}
+    said = {words[word] for word in at["verdict"]}
+    mixed = "It depends on the model" if {"Yes", "No"} <= said else "Not shown"
+    mixed = "Partly" if said == {"Yes", "Undecided"} else mixed
+    head = said.pop() if len(said) == 1 else mixed
+    points = "; ".join(
+        f"{tables.signed(line['estimate'])} {tables.interval(line['low'], line['high'])}"
+        f" ({line['model']})"
+        for line in at.to_dict("records")
+    )
+    return f"{head}: {points}."
+
+
+answer = partial(reply, tidy, "asked")
+
+# %% tags=["hide-input"]
+DOORS = {
+    ("Does SCI5 beat VCD where bias or wording spoils the answer?", "results"):
+        answer("beats VCD on BS"),
+    ("Does it beat the model alone over all questions?", "why_gains"):
+        f"{answer('beats the model alone')} With β = 0.8? {answer('so with β = 0.8')}",
+    ("Does a vote of four wordings do as well, for fewer tokens?", "objections"):
+        f"Is SCI5 right more often? {answer('beats a vote of four wordings')}",
+    ("Is its gain on biased rows more than any other answer would have?", "objections"):
+        f"More than the base’s second choice? {answer('beats the second choice on B')}",
+    ("Do more rounds help?", "rounds"):
+        f"From three to five? {answer('five rounds beat three on BS')} From five to seven? "
+        f"{answer('seven rounds beat five on BS')}",
+    ("What does it cost?", "table07_cost"):
+        f"It reads {tokens:.2f} times the base’s tokens, and takes {least:.2f} to {most:.2f} "
+        f"times as long on one thread of a processor, for pictures of {image_tokens} tokens.",
+    ("What are τ1 and β, and what should they be?", "beta_and_tau"):
+        f"τ1 divides TC: {temperatures}. β says how far below the best a token may lie: "
+        f"{SCI5.beta:g} where bias is expected, {GENTLE.beta:g} where little is.",
+    ("Does it help on hallucination: ORIC, POPE, captions, CHAIR?", "oric_sci"):
+        f"Are things that are there found more often? {reply(oric, 'share', 'present')} Are things "
+        f"that are not there denied more often? {reply(oric, 'share', 'absent')} Captions and "
+        f"CHAIR: [Descriptions]({address('descriptions')}).",
+    ("Which claims failed, and why believe that?", "verdicts"):
+        "The scoreboard begins with them; claims were written down before the records they judge, "
+        f"or say that they were not ([registration]({address('trust')})).",
+    ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
+    ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
+        "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",
+    ("How do I add my own data, such as 500 questions?", "book/your_own_data"):
+        "A table of questions and one YAML file that says what its columns hold.",
+    ("Why pocket models?", "01_pocket_world"):
+        "So that all of this runs on a laptop, and each cause is known. Directions may carry over "
+        "to a large model, accuracies do not.",
+    ("How do I check the book, and how long does it take?", "checking"):
+        "`make quick`, `make test`, `make reproduce`: minutes, as measured there.",
+    ("Where is the code of one number?", "asked"):
+        "Two lines at the end of that page, and each page computes its own in sight.",
+    ("How do I cite it?", "book/bibliography"): "BibTeX of the paper and of this book.",
+}  # fmt: skip
+
+# %% tags=["remove-output", "hide-input"]
+at_head.write(
+    "\n".join(f"- **[{asks}]({address(page)})** {said}" for (asks, page), said in DOORS.items())
+)
+
+# %% [markdown]
+# An interval is over trainings and questions where there are four trainings or more, and of fewer
+# that of the shipped one over questions.
+#
+# ## Stamp
+
+# %% tags=["hide-input"]
+chapters.stamp_of(subjects)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(began)

@@ -1,0 +1,124 @@
+# %% [markdown]
+# # What checking costs
+#
+# **Claim.** Making the book of a small run of a model of any family takes less than an hour, and
+# putting 100,000 records together less than 1 GiB of memory.
+
+# %% tags=["parameters", "hide-input"]
+results: str = "benchmarks/results"  # what benchmarks wrote, each with its device
+
+# %% tags=["hide-input"]
+import json
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from sci_book.papers.shared import figures, frame, stamp, tables
+from sci_book.papers.shared.answer import Answer
+from sci_book.resources import ROOT
+
+began = stamp.begin()
+folder = stamp.located(results)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+at_head = Answer()  # computed below, and written here
+
+# %% [markdown]
+# ## Minutes and memory, as measured
+#
+# Each line is of a committed file of results and of the processor that it names. Nothing is
+# estimated: what is not measured has no line, and most lines no memory.
+
+
+# %%
+def read(name):
+    """A committed file of results."""
+    return json.loads((folder / name).read_text(encoding="utf-8"))
+
+
+def line(what, seconds, file, device, memory=None):
+    """A row of the table below."""
+    return {"what": what, "minutes": seconds / 60, "GiB": memory, "on": device, "file": file}
+
+
+runner, benchmark = read("runner/cpu.json"), read("cpu.json")
+books = [book["minutes"] for book in read("books/families.json") if book["book"]]
+paths = sorted(folder.glob("trainings/*.json"))
+trainings = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+companions = {name: read(f"companions/{name}.json") for name in ("cvqa-edge", "oric-metara")}
+pooled, finished = runner["records"], runner["finished"]
+
+lines = [
+    line(f"read a finished run of {finished['rows']:,} records", finished["seconds"],
+         "runner/cpu.json", runner["device"]),
+    line(f"put {pooled['rows']:,} records together and read them", pooled["seconds"],
+         "runner/cpu.json", runner["device"], pooled["gib"]),
+    *(line(f"{' and '.join(made['papers'])}: draw, evaluate, execute their pages",
+           made["total_seconds"], f"companions/{name}.json", made["device"])
+      for name, made in companions.items()),
+    line("time every method and strategy (Table 7)", benchmark["settings"]["seconds"],
+         "cpu.json", benchmark["device"]),
+    *(line(f"the book of some rows of a model: {way} of {len(books)} families", 60 * minutes,
+           "books/families.json", "not recorded")
+      for way, minutes in (("the fastest", min(books)), ("the slowest", max(books)))),
+    *(line(f"train {made['training']}, processor’s time", made["processor_s"],
+           f"trainings/{path.name}", made["judged on"])
+      for path, made in zip(paths, trainings, strict=True)),
+]  # fmt: skip
+measured = pd.DataFrame(lines)
+
+# %%
+figure, ax = plt.subplots(figsize=(figures.WIDTH, 0.8 + 0.32 * len(measured)))
+ax.barh(range(len(measured)), measured["minutes"], color=frame.PLAIN)
+ax.set_yticks(range(len(measured)), measured["what"])
+ax.set(xscale="log", xlabel="minutes")
+ax.invert_yaxis()
+figures.show(
+    figure,
+    "How many minutes each part took, on an axis of equal ratios.",
+    alt="A bar a measured part, in minutes on a logarithmic axis; the table below has the numbers.",
+)
+shown = measured.assign(
+    minutes=[tables.number(value, 2) for value in measured["minutes"]],
+    GiB=[tables.number(value, 2) for value in measured["GiB"]],
+)
+tables.plain(
+    shown.set_index("what"), name="costs", caption="What was measured, where, and in which file"
+)
+
+# %% [markdown]
+# ## Which command
+#
+# What `CONTRIBUTING.md` says of each, on two quiet cores; no benchmark measures these. What a
+# difference may mean is in `REPRODUCING.md`. What a method costs when it decodes is another
+# question: {doc}`table07_cost`.
+
+
+# %%
+def commands():
+    """The rows of the table that CONTRIBUTING.md begins with: when, what to run, how long."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = text.partition("| before |")[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
+    return pd.DataFrame(cells, columns=["before", "run", "takes"]).set_index("run")
+
+
+tables.plain(commands(), name="commands", caption="Commands that check the book")
+
+# %% tags=["remove-output", "hide-input"]
+holds = max(books) < 60 and pooled["gib"] < 1
+at_head.write(
+    f"**Verdict: {'holds' if holds else 'fails'}.** The book of some rows of a model took "
+    f"{min(books):.0f} to {max(books):.0f} minutes in {len(books)} families; "
+    f"{pooled['rows']:,} records {pooled['seconds']:.0f} seconds and {pooled['gib']:.2f} GiB."
+)
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+files = [folder / file for file in dict.fromkeys(measured["file"])]
+stamp.provenance(models={}, data={"results": stamp.checksum(files)})
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(began)
