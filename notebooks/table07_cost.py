@@ -198,7 +198,9 @@ for height, (name, runs) in enumerate(rounds.items()):
             ax.text(left + tokens / 2, height, tokens, ha="center", va="center", fontsize=8,
                     color=ink)  # fmt: skip
         if name == "original" and run != "template":  # which is too narrow for its name
-            ax.text(left + 2, -0.55, run, fontsize=8)
+            end = run == "question"  # the next begins where it ends
+            ax.text(left + (tokens - 2 if end else 2), -0.55, run, fontsize=8,
+                    ha="right" if end else "left")  # fmt: skip
         left += tokens
 ax.set_yticks(range(len(rounds)), list(rounds))
 ax.invert_yaxis()

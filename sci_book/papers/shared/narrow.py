@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 WIDTH = 3.5  # inches, of which a phone 390 pixels wide shows all, a seventh smaller than a desk
 LEAST = 7.2  # points: ten pixels there
-LINE = 1.25 * LEAST / 72  # inches
+LINE = 1.25 / 72  # inches, of a letter of one point
 # Characters in a line: of a title or an axis's label, of names beside a panel, and of those below.
 MOST, MOST_BESIDE, MOST_BELOW = 34, 16, 12
 MOST_PANELS = 12  # below one another; what has more is compared across, and scrolls
@@ -105,7 +105,8 @@ def _wrap_names(ax: Axes) -> float:
     names = _wrapped(names, MOST_BESIDE)
     ax.set_yticks(ax.get_yticks(), names)
     lines = [1 + name.count("\n") for name in names]
-    return len(names) * LINE * max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
+    line = LINE * ax.get_yticklabels()[0].get_fontsize()
+    return len(names) * line * max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
 
 
 def _wrapped(names: Iterable[str], most: int) -> list[str]:

@@ -62,6 +62,15 @@ def test_names_beside_a_panel_do_not_touch(grid):
         assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
 
 
+def test_many_long_names_of_a_lone_panel_do_not_touch():
+    figure, ax = plt.subplots(figsize=(7.2, 3), layout="constrained")
+    ax.set_yticks(range(14), ["a model by its name: a data set by its own"] * 14, fontsize=10)
+    stacked(figure).draw_without_rendering()
+    boxes = sorted((each.get_window_extent() for each in ax.get_yticklabels()), key=lambda b: b.y0)
+    plt.close(figure)
+    assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
+
+
 @pytest.mark.parametrize(("words", "turned"), [(["a", "b"], 0), (["counterfactuals"] * 6, 90)])
 def test_labels_below_a_panel_are_turned_where_they_would_touch(words, turned):
     figure, ax = plt.subplots(figsize=(7.2, 3))
