@@ -122,3 +122,13 @@ def test_weights_and_records_are_those_of_their_manifest():
     assert checksums.FILE.read_text(encoding="utf-8") == checksums.manifest(), (
         "Weights or records changed: `python -m sci_book.pipeline.checksums` writes their manifest."
     )
+
+
+def test_every_test_that_is_said_to_protect_something_is_there():
+    """Of the table in `tests/README.md`, whose last column is what is left."""
+    said = (ROOT / "tests" / "README.md").read_text(encoding="utf-8").splitlines()
+    named = {name for line in said for name in re.findall(r"`(test_\w+)`", line.split("|")[-2:][0])}
+    there = {
+        name for text in texts().values() for name in re.findall(r"^def (test_\w+)", text, re.M)
+    }
+    assert len(named) > 30 and not named - there, named - there
