@@ -35,7 +35,8 @@ help: ## list the commands
 	@echo "                                      form of pages, in a minute"
 	@echo "make lint                             style and types alone"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
-	@echo "make soak                             the laws, on many times as many random cases (hours)"
+	@echo "make soak                             the laws, on many times as many random cases, and faults,"
+	@echo "                                      again and again (hours)"
 	@echo "make book                             render the committed notebooks"
 	@echo "make release                          the same as an archive in dist/, with notes and checksums"
 	@echo "make lab                              open the notebooks in JupyterLab, which it installs"
@@ -100,6 +101,7 @@ test: $(FOR_ALL)
 SOAK ?= 20
 soak: $(FOR_ALL)
 	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL) tests tests/books
+	$(BIN)/python benchmarks/soak.py --fuzz $(SOAK)
 
 book: $(FOR_BOOK)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet

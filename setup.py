@@ -2,8 +2,8 @@
 
 They stay at the root, where readers and chapters look for them; `sci_book/resources.py` finds them
 in either place. Left out, since they check the book in a checkout and nothing else reads them: the
-frozen records (41 MB), the set that a registration is held to, the chapters, and every checkpoint
-but the smallest.
+frozen records (41 MB), the manifest of these and of the weights, the set that a registration is
+held to, the chapters, and every checkpoint but the smallest.
 """
 
 from pathlib import Path
@@ -12,7 +12,11 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 SHIPPED = ("data_manifests", "checkpoints/pocket-qwen2vl-small")
-LEFT_OUT = ("data_manifests/records", "data_manifests/paper/golden")
+LEFT_OUT = (
+    "data_manifests/records",
+    "data_manifests/checksums.csv",
+    "data_manifests/paper/golden",
+)
 
 
 class BuildWithData(build_py):

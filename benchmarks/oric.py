@@ -1,6 +1,6 @@
 """What the construction of ORIC questions costs: processor time for many annotated pictures.
 
-    python benchmarks/oric.py --json benchmarks/results/oric/construction.json
+    python benchmarks/oric.py
 
 A file of annotations with as many pictures, categories and boxes as COCO has on average is written
 and read, vectors of a picture and a text encoder are random, the judge is the co-occurrence one.
@@ -49,7 +49,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", type=int, default=10_000)
     parser.add_argument("--width", type=int, default=512, help="of the encoder's vectors")
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
@@ -81,9 +80,6 @@ def main() -> None:
         "processor_seconds": {"reading": round(read, 1), "construction": round(spent, 1)},
     }
     print(json_text(measured, indent=1))
-    if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json_text(measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find
 import freeze_records  # noqa: E402
 import overhead  # noqa: E402
 import overhead_models  # noqa: E402
+import soak  # noqa: E402
 import trainings as registered_trainings  # noqa: E402
 from overhead_runs import ATTENTION_FLOPS  # noqa: E402
 
@@ -203,3 +204,15 @@ def test_registered_trainings_are_made_in_turn_and_what_is_finished_is_not_made_
     families = [family for family, training in made if training in "0123"]
     assert families == ["qwen2_vl", *["qwen2_vl", "llava_next"] * 3]
     assert made[7] == ("qwen2_vl", "sister-0") and [each[1] for each in made[8:]] == ["4", "4"]
+
+
+def test_the_table_of_faults_is_made_of_the_committed_counts():
+    found = json.loads(soak.FOUND.read_text(encoding="utf-8"))
+    assert soak.table(found) in soak.PAGE.read_text(encoding="utf-8")
+    assert found["faults"].keys() == soak.FAULTS.keys() and min(found["faults"].values()) > 0
+
+
+@pytest.mark.parametrize("test", [test for _, tests in soak.FAULTS.values() for test in tests])
+def test_every_fault_is_made_by_a_test_that_is_there(test):
+    file, _, name = test.partition("::")
+    assert f"\ndef {name}(" in (ROOT / file).read_text(encoding="utf-8")

@@ -122,7 +122,7 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
 
 
-def test_version(capsys):
+def test_the_command_says_the_installed_version(capsys):
     assert sci("--version") == 0
     assert capsys.readouterr().out == f"sci {metadata.version('sci-core')}\n"
 

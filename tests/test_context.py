@@ -120,8 +120,16 @@ ROPES = {
 }
 
 
-@pytest.mark.parametrize("rope", ROPES)
-@pytest.mark.parametrize("kind", ["llava_next", "llava_next_qwen2", "smolvlm", "qwen2_vl"])
+KINDS = ("llava_next", "llava_next_qwen2", "smolvlm", "qwen2_vl")
+# Each stretch with a kind of model in turn; in `make soak` with every kind.
+STRETCHED = [
+    (kind, rope)
+    for place, rope in enumerate(ROPES)
+    for kind in (KINDS if tests.soak.TIMES > 1 else (KINDS[place % len(KINDS)],))
+]
+
+
+@pytest.mark.parametrize(("kind", "rope"), STRETCHED)
 def test_a_question_is_refused_or_read_as_it_would_be_alone(kind, rope, with_text):
     """However positions are stretched: in any batch, and one token later."""
     fields, longest = ROPES[rope]

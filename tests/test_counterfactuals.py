@@ -49,7 +49,7 @@ def grey(size=256):
 @pytest.mark.parametrize(
     ("step", "expected"), [(400, 0.89275955), (500, 0.74479853), (999, 0.08124919)]
 )
-def test_alpha_bar(step, expected):
+def test_the_noise_schedule_has_its_known_values(step, expected):
     assert alpha_bar(step) == pytest.approx(expected, abs=5e-9)
 
 
@@ -77,7 +77,7 @@ def test_noise_leaves_the_range_on_a_mid_grey_image(step, values, pixels):
 
 
 @given(images())
-def test_black(image):
+def test_black_is_a_picture_of_the_same_size(image):
     black = counterfactual_image(image, "black")
     assert (black.mode, black.size, black.getbbox()) == ("RGB", image.size, None)
 
@@ -187,13 +187,13 @@ def test_tables_cover_the_same_instructions():
     assert len(REWRITES["V1"]) == 7
 
 
-def test_figure_3():
+def test_v1_is_the_papers_figure_3():
     look = "Think about the question based on details in the given image. "
     assert all(REWRITES["V1"][anchor] == look + anchor for anchor in ENGLISH)
     assert REWRITES["V1"][CHINESE] == "结合问题与选项仔细观察图像中的信息，请直接回答选项字母。"
 
 
-def test_figure_4():
+def test_v2_is_the_papers_figure_4():
     letter = (
         "请仔细观察图像中的信息，然后结合问题与选项，从上述所有选项中直接回答正确选项对应的字母。"
     )
@@ -214,7 +214,7 @@ def test_figure_4():
     }
 
 
-def test_figure_5():
+def test_v3_is_the_papers_figure_5():
     kinds = ["multiple-choice questions", "yes or no questions", *["questions"] * 3]
     kinds.append("multiple-choice questions")
     for anchor, kind in zip(ENGLISH, kinds, strict=True):
@@ -293,7 +293,7 @@ def test_unknown_rewrites_are_refused():
         rewrite("Please answer yes or no.", "V8")
 
 
-def test_prefix_rule():
+def test_a_prompt_of_unknown_form_is_reworded_in_front():
     prompt = "Describe the picture."
     look = "Think about the question based on details in the given image. "
     student = "You are a smart student who is good at answering questions. "

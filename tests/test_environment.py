@@ -278,7 +278,6 @@ def test_every_package_that_may_be_missing_has_a_command_that_installs_it():
 
 
 LACKING = {  # what a command stands on, as a module or as a part of one
-    "matplotlib": ["claims"],
     "seaborn": ["matrix"],
     "IPython": ["claims"],
     "jupytext": ["notebook", "verdicts", "--out", "runs/none"],

@@ -19,7 +19,7 @@ from tests.drawn_logits import MANY, QUARTERS, TEMPERATURES, TOY, TWO, logits
 pytestmark = pytest.mark.quick
 
 
-def test_toy_vector():
+def test_the_equations_give_the_specifications_example():
     torch.testing.assert_close(tc_logits(TOY, 1) / 1.5, torch.tensor([[1.3333333, 2.0, 0.0]]))
     torch.testing.assert_close(vc_logits(TOY, 1) / 0.2, torch.tensor([[0.0, 5.0, -5.0]]))
     torch.testing.assert_close(sci_logits(TOY, 1, 1.5, 0.2), torch.tensor([[1.3333333, 7.0, -5.0]]))

@@ -152,7 +152,7 @@ def test_contradictory_fields_are_refused(fields, message):
         Method("mine", **fields)
 
 
-def test_toy_vector():
+def test_a_methods_scores_are_the_specifications_example():
     final = scores(SCI3, TOY, step=0)
     torch.testing.assert_close(final, torch.tensor([[1.3333333, 7.0, -math.inf]]))
     expected = torch.tensor([[0.00345, 0.99655, 0.0]])

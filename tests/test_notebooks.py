@@ -169,7 +169,8 @@ def test_every_figure_has_a_caption_and_says_what_it_shows(source):
     for page in (each for each in pages if "<svg" in each or "<img" in each):
         (said,) = re.findall(r'<figure class="shown"[^>]*>?[^>]* aria-label="([^"]*)"', page)
         (caption,) = re.findall(r"<figcaption>(.+)</figcaption>", page)
-        assert len(said) >= 40 and len(caption) >= 40 and caption[-1] == "." and said[-1] == "."
+        for text in (said, caption):
+            assert len(text) >= 40 and text[-1] == ".", f"{text!r}: expected 40 signs, and a stop."
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_one_question_prints_every_rounds_answer(run):
         assert re.search(rf"^  {each} +alone: ", said, re.MULTILINE)
 
 
-def test_the_programs_run(run):
+def test_the_programs_of_the_page_run(run):
     blocks = [text for language, text in BLOCKS if language == "python"]
     described, many, inside, smaller = blocks
     assert "custom_generate" in inside

@@ -122,13 +122,13 @@ def test_limits_that_cannot_be_are_refused(kind, asked, said):
         load_model(tiny.checkpoint(kind), **asked)
 
 
-@pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-qwen2vl-small", "pocket-llavanext"])
-def test_pocket_pictures_are_not_resized(name):
+def test_pocket_pictures_are_not_resized():
     """But for MetaRA's crops and sheets, whose frozen records say by their stamp what was done."""
-    processor = load_model(POCKET / name).processor
+    names = ("pocket-qwen2vl", "pocket-qwen2vl-small", "pocket-llavanext")
+    processors = [load_model(POCKET / name).processor for name in names]
     for data in ("pocket", "pocket_cvqa", "pocket_oric"):
         images = [row.image() for row in load_dataset(data, limit=60).rows]
-        assert all(processor.as_read(image) is image for image in images)
+        assert all(each.as_read(image) is image for each in processors for image in images)
     frozen = read_records(FROZEN_RECORDS / "metara" / "pocket-qwen2vl.parquet")
     assert noise_of(frozen.stamp) == "unresized"
 

@@ -20,7 +20,7 @@ BETAS = st.floats(0.01, 1.0)
 MARGIN = -math.log(0.3)
 
 
-def test_toy_vector():
+def test_the_constraint_gives_the_specifications_example():
     tc = tc_logits(TOY, 1) / 1.5
     assert tc.max().item() + math.log(0.3) == pytest.approx(0.7960, abs=5e-5)
     assert plausible(tc, MARGIN).tolist() == [[True, True, False]]

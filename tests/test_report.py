@@ -83,7 +83,7 @@ def test_plain_keeps_integers_and_rounds_floats():
 @pytest.mark.parametrize(
     ("value", "text"), [(-0.004, "0.00"), (-1.5, "−1.50"), (None, "—"), (float("nan"), "—")]
 )
-def test_number(value, text):
+def test_a_number_is_written_as_tables_write_it(value, text):
     assert tables.number(value) == text
 
 

@@ -28,7 +28,7 @@ def test_every_manifest_is_whole():
 @pytest.mark.parametrize(
     "name", ["pocket-qwen2vl", "checkpoints/pocket-qwen2vl", "/elsewhere/pocket-qwen2vl/"]
 )
-def test_names_and_paths(name):
+def test_a_model_is_found_by_its_name_and_by_its_path(name):
     assert model_entry(name)["label"] == "Qwen2-VL"
 
 

@@ -102,7 +102,7 @@ def test_option_text_none_stays_and_blank_options_go(world):
     assert load_dataset("en", world).rows[0].options == {"A": "None", "B": "NA"}
 
 
-def test_checksums(world, tmp_path):
+def test_a_file_with_another_checksum_is_refused_and_content_has_one_of_its_own(world, tmp_path):
     manifest = tmp_path / "manifests" / "en.yaml"
     content = yaml.safe_load(manifest.read_text())
     content["checksum"] = {"md5": "0" * 32}

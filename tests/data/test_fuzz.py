@@ -115,7 +115,7 @@ BYTES = {
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("damage", BYTES)
-def test_damaged_bytes(form, damage, tmp_path):
+def test_damaged_bytes_are_refused_in_a_sentence_or_counted(form, damage, tmp_path):
     good = tmp_path / f"good.{form}"
     write(good, good_rows())
     for seed in SEEDS if damage in ("bytes flipped", "end cut", "middle cut") else range(2 * TIMES):
@@ -186,7 +186,7 @@ OBJECTS = {
     ("form", "damage"),
     [(f, d) for d in ROWS for f in FORMATS if "10 MB" not in d or f not in ("csv", "json")],
 )
-def test_damaged_rows(form, damage, tmp_path):
+def test_damaged_rows_are_refused_in_a_sentence_or_counted(form, damage, tmp_path):
     for seed in range((1 if "10 MB" in damage else 3) * TIMES):
         dice = random.Random(f"{form} {damage} {seed}")
         rows = good_rows()
@@ -247,7 +247,7 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("damage", MANIFESTS)
-def test_damaged_manifests(damage, tmp_path):
+def test_a_damaged_manifest_is_refused_in_a_sentence_or_counted(damage, tmp_path):
     write(tmp_path / "good.tsv", good_rows())
     for seed in range(4 * TIMES):
         dice = random.Random(f"{damage} {seed}")

@@ -37,7 +37,7 @@ SHORT = row("short", "What is it?")
          "What is it?\nAnswer the question using a single word or phrase."),
     ],
 )  # fmt: skip
-def test_prompts(family, question, expected):
+def test_a_question_becomes_the_prompt_of_its_family(family, question, expected):
     assert build_prompt(question, family) == expected
 
 

@@ -38,7 +38,7 @@ def world(real, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", POPE)
-def test_pope(world, name):
+def test_popes_files_are_read_whole(world, name):
     dataset = load_dataset(name, world)
     rows = dataset.rows
     assert len(rows) == 3000 and len({row.group for row in rows}) == 500
@@ -51,7 +51,7 @@ def test_pope(world, name):
     assert {kind: len(bad) for kind, bad in found.problems.items()} == {"picture is missing": 2988}
 
 
-def test_oric(world):
+def test_orics_four_wordings_are_read_whole(world):
     rows = load_dataset("oric", world).rows
     assert len(rows) == 4 * 2000 and len({row.group for row in rows}) == 983
     assert [row.index for row in rows[:5]] == [4, 5, 6, 7, 8]
@@ -70,7 +70,7 @@ def oric_answers(world):
     return Counter(each["solution"] for each in questions)
 
 
-def test_cvqa_real(world):
+def test_cvqas_real_questions_are_read_whole(world):
     rows = load_dataset("cvqa_real", world).rows
     assert len(rows) == 2 * 3144 and len({row.group for row in rows}) == 3144
     original, supposed = rows[::2], rows[1::2]
@@ -83,7 +83,7 @@ def test_cvqa_real(world):
     assert {row.problem.kind for row in rows if row.problem} == {"picture is missing"}
 
 
-def test_cvqa_synthetic(world):
+def test_cvqas_puzzles_are_read_whole(world):
     rows = load_dataset("cvqa_synthetic", world).rows
     assert len(rows) == 2 * 3000
     assert all(list(row.options) == ["A", "B", "C", "D"] for row in rows)

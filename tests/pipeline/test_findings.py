@@ -85,10 +85,10 @@ def test_a_page_that_no_claim_names_is_refused():
 
 
 def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
-    """A claim in four, and all of them in `make soak`."""
+    """A claim in eight, and all of them in `make soak`."""
     draw_companions(say=print)  # some claims read them
     if TIMES == 1:
-        monkeypatch.setattr(claims, "load_claims", lambda: load_claims()[::4])
+        monkeypatch.setattr(claims, "load_claims", lambda: load_claims()[::8])
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]

@@ -51,7 +51,7 @@ def test_sets_match_the_truth_table(quantifier, column):
         np.testing.assert_array_equal(sets[name], members, err_msg=name)
 
 
-def test_raw_prefix_variant():
+def test_the_raw_prefix_comparison_finds_the_rows_it_must():
     rows = [
         ("yes", "no", "no.", "no", "no", "No"),  # "no" and "no." differ, "No" and "no" agree
         ("cat", "dog", "dogs", "dog", "dogs", "bird"),  # "dog" and "dogs" agree

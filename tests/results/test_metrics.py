@@ -44,7 +44,7 @@ def test_accuracy_table_is_long_and_clustered():
     assert (table[table["subset"] == "none"]["n"] == 0).all()
 
 
-def test_flips():
+def test_flips_are_counted_on_the_chosen_rows():
     base = np.array([1, 1, 0, 0, 1], dtype=bool)
     new = np.array([1, 0, 1, 0, 0], dtype=bool)
     rows = np.array([1, 1, 1, 1, 0], dtype=bool)

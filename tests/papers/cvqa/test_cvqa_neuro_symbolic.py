@@ -93,7 +93,7 @@ def test_a_picture_without_a_scene(twin):
 @pytest.mark.parametrize(
     "line", ["", "no", "[]", "{}", '{"img_path": "a", "place": "x", "light": "y", "things": [3]}']
 )
-def test_bad_scenes(tmp_path, line):
+def test_a_bad_line_of_scenes_is_named(tmp_path, line):
     good = {"img_path": "a", "place": "x", "light": "y", "things": []}
     (tmp_path / "s.jsonl").write_text(json.dumps(good) + "\n" + line + "\n")
     with pytest.raises(DatasetError, match=r"s\.jsonl, line 2: no scene"):

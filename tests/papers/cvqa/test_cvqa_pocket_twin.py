@@ -136,7 +136,7 @@ def test_scenes_without_anything_to_ask_are_passed_over():
         assert ask_about(empty, np.random.default_rng(0)) is None
 
 
-def test_detections():
+def test_a_detector_is_told_what_is_drawn():
     lamp = Thing("lamp", "yellow", 2, on=False)
     sign = Thing("sign", "white", 3, text="K")
     assert detections(Scene("street", (lamp, sign), "dusk", 0)) == {

@@ -30,7 +30,7 @@ def item(kind="direct", original="1", counterfactual="3", image="a.jpg", query="
 # --- the public files: known answers of the paper and of the specification ---
 
 
-def test_the_real_set(public):
+def test_the_real_set_has_the_published_counts(public):
     found = public("Real")
     assert not found.left_out and len(found.items) == 3144
     counts = Counter(i.kind for i in found.items)
@@ -66,7 +66,7 @@ def test_figure_3_in_the_committed_shares(public):
     )
 
 
-def test_the_synthetic_set(public):
+def test_the_synthetic_set_has_the_published_counts(public):
     found = public("Synthetic")
     assert not found.left_out and len(found.items) == 3000
     assert scores.mean_words(found.items, "original") == 16
@@ -130,7 +130,7 @@ def test_bad_rows_are_left_out_and_named(tmp_path):
         (",".join(COLUMNS).encode() + b"\n" + b"x" * 200_000, "no readable CSV"),
     ],
 )
-def test_bad_files(tmp_path, content, message):
+def test_a_file_that_is_no_set_is_refused_in_a_sentence(tmp_path, content, message):
     if content is not None:
         (tmp_path / "x.csv").write_bytes(content)
     with pytest.raises(DatasetError, match=message):
@@ -180,7 +180,7 @@ def test_an_interrupted_drawing_leaves_no_csv(tmp_path, monkeypatch):
         ("有2.5只", "2.5"), ("2.50", "2.5"), ("3.", "3"), ("５", "5"), ("1.", "1"),
     ],
 )  # fmt: skip
-def test_numbers(text, expected):
+def test_a_number_is_read_from_an_answer(text, expected):
     assert answers.number(text) == expected
 
 
@@ -193,7 +193,7 @@ def test_numbers(text, expected):
         ("island", None),
     ],
 )  # fmt: skip
-def test_booleans(text, expected):
+def test_a_yes_or_no_is_read_from_an_answer(text, expected):
     assert answers.boolean(text) == expected
 
 

@@ -191,7 +191,7 @@ def test_what_another_request_would_not_mend_is_asked_once(server, endpoint, sta
     assert failed.attempts == len(server.seen) == 1
 
 
-def test_nobody_listens(server, endpoint):
+def test_a_server_that_is_not_there_is_asked_again_and_named(server, endpoint):
     server.shutdown()
     server.server_close()
     model, waits = endpoint(ATTEMPTS=3)
@@ -232,7 +232,7 @@ def test_a_key_goes_over_https_only(url):
         ("[" * 100_000, None),
     ],
 )
-def test_json_object(text, found):
+def test_a_json_object_is_found_in_a_reply(text, found):
     assert json_object(text) == found
 
 

@@ -46,7 +46,7 @@ def test_probes_are_about_the_models_own_answer():
         ("counter", "the", "cat", True, False, False),
     ],
 )
-def test_success(template, reply, original, paper, code, words):
+def test_a_reply_succeeds_as_paper_or_code_read_it(template, reply, original, paper, code, words):
     passes = [succeeds(template, reply, original, reading=name) for name in negation.READINGS]
     assert passes == [paper, code, words]
 

@@ -136,7 +136,7 @@ HAND = {
 
 
 @pytest.mark.parametrize("page", HAND)
-def test_numbers_by_hand(pages, page):
+def test_a_pages_numbers_are_those_counted_by_hand(pages, page):
     for table, line, column, expected in HAND[page]:
         shown_there = pages[page][table].loc[line, column]
         whole_cell = "[" in expected or " [" not in shown_there

@@ -48,7 +48,7 @@ def test_order_does_not_matter_and_every_detail_does():
         ("colour", "red", "", "x", "B"),
     ],
 )
-def test_questions(family, truth, said, unseen, expected):
+def test_a_wrong_answer_has_the_label_that_the_scene_gives(family, truth, said, unseen, expected):
     assert label_question(family, truth, said, unseen) == expected
 
 
@@ -64,7 +64,7 @@ def test_questions(family, truth, said, unseen, expected):
         ((" in a kitchen.", ""), "E"),
     ],
 )
-def test_captions(change, expected):
+def test_a_wrong_caption_has_the_label_that_the_scene_gives(change, expected):
     said = CAPTION.replace(*change)
     assert said != CAPTION
     assert label_caption(CAPTION, said, "1 cat") == expected

@@ -40,7 +40,7 @@ def label(question, truth, prediction, **options):
         ("What does the assistant hold?", "cup", "Assistant: spoon", "A"),  # marker stripped
     ],
 )
-def test_tree(question, truth, prediction, category):
+def test_an_answer_falls_into_one_kind_of_failure(question, truth, prediction, category):
     assert label(question, truth, prediction) == category
 
 

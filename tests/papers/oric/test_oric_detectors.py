@@ -171,7 +171,7 @@ def test_a_picture_that_is_none_fails_by_name(owl, picture):
     assert said == ["failed"]
 
 
-def test_noisy_scene_graph(tmp_path, monkeypatch):
+def test_a_noisy_scene_graph_misses_and_invents_its_share(tmp_path, monkeypatch):
     graph = {f"{i}.png": ["cup", "cow"] for i in range(400)}
     questions = [asked(name, target) for name in graph for target in ("cup", "cow", "car", "cat")]
     noisy = detectors.NoisySceneGraph(graph)

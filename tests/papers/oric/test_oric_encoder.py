@@ -88,7 +88,7 @@ def test_a_checkpoint_that_is_no_encoder(tmp_path):
         ClipEncoder(tmp_path)
 
 
-def test_stored_vectors(tmp_path, pictures):
+def test_stored_vectors_are_read_back(tmp_path, pictures):
     rng = np.random.default_rng(0)
     stored = Stored(
         {f"{n}.png": rng.normal(size=4) for n in range(3)},
@@ -108,7 +108,7 @@ def test_stored_vectors(tmp_path, pictures):
         Stored({"a": np.ones(3)}, {"b": np.ones(4)})
 
 
-def test_a_captions_truth():
+def test_a_caption_holds_of_its_own_scene():
     scenes, rng = clip.ClipTrainer(0).scenes(0, 40)
     made = [clip.caption(scene, rng) for scene in scenes]
     assert all(each.holds(scene) for each, scene in zip(made, scenes, strict=True))

@@ -31,7 +31,7 @@ def read_json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_released_questions(real):
+def test_the_released_questions_have_the_published_counts(real):
     bench = questions.load(real / "oric" / "oric_bench.json")
     assert len(bench.items) == 2000 and not bench.problems
     assert questions.label_counts(bench.items) == {"yes": 1000, "no": 1000}

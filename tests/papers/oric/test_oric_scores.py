@@ -31,7 +31,7 @@ from sci_book.papers.oric.questions import Question, explicit
         ("Yes <SOLUTION>perhaps</SOLUTION>", "unknown"),
     ],
 )
-def test_rules(text, said):
+def test_yes_and_no_are_read_by_the_papers_rules(text, said):
     assert explicit(text) == said
 
 
@@ -83,7 +83,7 @@ def test_identities_of_balanced_labels(pairs):
         assert found["yes_proportion"] <= derived + 1e-9
 
 
-def test_constant_answers():
+def test_constant_answers_score_as_known():
     truth = ["yes", "no"] * 10
     always_no = value(truth, ["no"] * 20)
     # Llama's row of Table 3

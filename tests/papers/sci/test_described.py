@@ -103,7 +103,7 @@ def test_shares_counted_by_hand(quantity, model):
     assert base["n"] == (0 if quantity == "symbol" else 2)
 
 
-def test_by_position(model):
+def test_invented_things_are_counted_by_their_place_in_a_description(model):
 
     def at(position, name="base", **more):
         found = figure(model, "chair_i", methods=[name], position=position, **more)

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
 from sci_core.methods import METHODS, RULES, SCI7, Method
 from tests.chromium import chromium, watched
+from tests.soak import TIMES
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
 SETTINGS = 200
@@ -126,8 +128,14 @@ def test_accuracies_are_those_of_replay(number, opened):
             assert shown[column] == pytest.approx(values, abs=0.01), (method, column)
 
 
-@pytest.mark.parametrize("textual", [("V1",), ("V1", "V2"), ("V3",)])
-@pytest.mark.parametrize("beta", [0.05, 0.3, 0.8])
+REWORDED, BETAS = [("V1",), ("V1", "V2"), ("V3",)], [0.05, 0.3, 0.8]
+
+
+# Each choice of rounds with a β of its own; in `make soak` with every β.
+@pytest.mark.parametrize(
+    ("textual", "beta"),
+    product(REWORDED, BETAS) if TIMES > 1 else zip(REWORDED, BETAS, strict=True),
+)
 def test_the_rounds_decide_what_is_plausible_that_a_rule_says(textual, beta, opened, monkeypatch):
     """The original alone, where textual rounds speak against tokens, as in `Replay`."""
     monkeypatch.setitem(RULES, "against", replace(RULES["sci"], decides="original"))
