@@ -84,6 +84,19 @@ UNREADABLE = """() => {
     return [...cut.map(each => "cut on a phone: " + each.textContent.trim().slice(-60)),
         ...small.map(each => "small on a phone: " + each.textContent.trim())]
 }"""
+# Words of a picture that stand on one another, by half a line or a good part of their length.
+OVER_ONE_ANOTHER = """() => [...document.querySelectorAll(".bd-article figure svg")]
+    .filter(each => each.checkVisibility()).flatMap(figure => {
+        const words = [...figure.querySelectorAll("text")].filter(each => each.textContent.trim())
+            .map(each => [each.textContent.trim(), each.getBoundingClientRect()])
+        const share = (a, b, low, high, size) =>
+            (Math.min(a[high], b[high]) - Math.max(a[low], b[low])) / Math.min(a[size], b[size])
+        const pairs = words.flatMap(([one, a], k) => words.slice(k + 1)
+            .filter(([, b]) => share(a, b, "top", "bottom", "height") > 0.45
+                && share(a, b, "left", "right", "width") > 0.12)
+            .map(([other]) => `on one another: ${one}, ${other}`))
+        return pairs.slice(0, 2)
+    })"""
 ACROSS = {"notebooks/table03_cross_model.html"}  # sixteen heat maps, which scroll
 # A table that is cut until a reader scrolls it; the matrix is one to scroll, and the explorer's.
 SCROLLS = """() => [...document.querySelectorAll(
@@ -129,6 +142,7 @@ def test_a_page_reads_well(page, browser):
     shown = browser.new_page(viewport=DESK)
     found = problems(shown, BOOK / page)
     found += [*shown.evaluate(UNSAID), *shown.evaluate(CUT_OFF), *shown.evaluate(SCROLLS)]
+    found += shown.evaluate(OVER_ONE_ANOTHER)
     screens = shown.evaluate(SCREENS)
     if screens > (most := most_screens(page)):
         found.append(f"{screens:.1f} screens, where {most} are allowed")
@@ -137,7 +151,7 @@ def test_a_page_reads_well(page, browser):
     shown.set_viewport_size(PHONE)
     if (beyond := shown.evaluate(SIDEWAYS)) > 0:
         found.append(f"moves {beyond} pixels sideways on a phone")
-    found += shown.evaluate(SCROLLS)
+    found += [*shown.evaluate(SCROLLS), *shown.evaluate(OVER_ONE_ANOTHER)]
     if page not in ACROSS:
         found += shown.evaluate(UNREADABLE)
     shown.set_viewport_size(PAPER)
