@@ -313,11 +313,10 @@ def draw(model):
     mine = lines[lines["model"] == model.shown]
     names, heads = (list(dict.fromkeys(mine[key])) for key in ("reading", "conclusion"))
     turned = changed[changed["model"] == model.shown].set_index(["reading", "conclusion"])["turns"]
-    figure, axes = plt.subplots(
-        1, 2, figsize=(figures.WIDTH, 1.5 + 0.27 * len(names)), sharey=True, squeeze=False
-    )
+    size = figures.WIDTH, 1.5 + 0.27 * len(names)
+    figure, axes = plt.subplots(1, 2, figsize=size, sharey=True)
     halves = np.array_split(heads, 2)  # a panel each, which a phone has below one another
-    for ax, half in zip(axes[0], map(list, halves), strict=True):
+    for ax, half in zip(axes, map(list, halves), strict=True):
         for line in mine[mine["conclusion"].isin(half)].to_dict("records"):
             at = line["reading"], line["conclusion"]
             corner = half.index(at[1]), names.index(at[0])

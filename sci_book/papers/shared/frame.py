@@ -227,6 +227,11 @@ def table(
     """
     if not len(tidy):
         return Table(name, pd.DataFrame(), caption)
+    if missing := [each for each in show if each not in _CELLS and each not in tidy]:
+        raise ValueError(
+            f"show names {missing}, which no line of this table has; expected some of "
+            f"{[*_CELLS, *tidy]}. Give it to frame.line as a key, or leave it out of show."
+        )
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for at in tidy.to_dict("records"):
         across, down = (tuple(at[key] for key in keys) for keys in (columns, rows))

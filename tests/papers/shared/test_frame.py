@@ -106,6 +106,12 @@ def test_one_thing_shown_has_no_head_beside_its_columns():
     assert one["B"].tolist() == two["B", "here"].tolist()
 
 
+def test_a_column_that_no_line_has_is_named_with_those_there_are():
+    tidy = frame.measured([frame.line(trained(1), values_of, rows_of)])
+    with pytest.raises(ValueError, match=r"show names \['paper'\], .* expected some of .*'here'"):
+        frame.table(tidy, ("model",), (), name="t", caption="c")
+
+
 @pytest.mark.parametrize("count", [3, 4])
 def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
     model = trained(count)
