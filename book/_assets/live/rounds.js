@@ -16,6 +16,12 @@ class LiveRounds {
     SciEngine.rules(setup.rules);
   }
 
+  /* The text of each token by its id; of a special one there is none. */
+  pieces() {
+    const { tokenizer } = this.model;
+    return tokenizer.vocabulary.map((_, id) => tokenizer.decode([id]));
+  }
+
   /* A prompt in a round's words: by its instruction if it has one, else by the rule `prefix`. */
   reworded(prompt, name) {
     const { rewrites, fronts, prefixes } = this.setup;

@@ -54,12 +54,11 @@ class LiveTokenizer {
     return new TextDecoder().decode(Uint8Array.from(letters, (letter) => this.byte.get(letter)));
   }
 
-  /* The words that the model never learnt as words: spelt in pieces, at the start and after a space. */
+  /* The words that the model never learnt as words: as they stand in the text, spelt in pieces. */
   unknown(text) {
-    const words = new Set((text.match(/[\p{L}\p{N}]+/gu) || []).flatMap((word) =>
-      word.split(/[\u4e00-\u9fff]/).filter(Boolean)));
-    const spelt = (word) => this.word(word).length > 1 && this.word(` ${word}`).length > 1;
-    const strange = (text.match(/[\u4e00-\u9fff]/g) || []).filter((sign) => this.word(sign).length > 1);
-    return [...[...words].filter(spelt), ...new Set(strange)];
+    const words = text.match(/[\u4e00-\u9fff]| ?(?:(?![\u4e00-\u9fff])[\p{L}\p{N}])+/gu) || [];
+    const known = (word) => this.word(word).length === 1
+      || !word.startsWith(" ") && this.word(` ${word}`).length === 1;
+    return [...new Set(words.filter((word) => !known(word)).map((word) => word.trim()))];
   }
 }

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from sci_book import methods
+from sci_book.data.prompts import build_prompt
+from sci_book.data.rows import Row
 from sci_book.files import script, write_whole
 from sci_book.papers.sci.live import weights, world
+from sci_book.papers.sci.live.still import still
+from sci_book.pocket.dialogue import YES_NO
+from sci_book.pocket.words import manifest
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, MOST_OF_A_KIND, PLACES, SYMBOLS
 from sci_book.resources import CHECKPOINTS, ROOT
 from sci_core.counterfactuals import (
     FRONTS,
@@ -46,16 +52,60 @@ def write(folder: Path, model: str) -> None:
         model: the name of a shipped pocket Qwen2-VL.
     """
     checkpoint = CHECKPOINTS / model
+    loaded = load_model(str(checkpoint), device="cpu")
+    weights_file = script(f"{PAGE}.weights", weights.exported(checkpoint))
     content = {
-        "model": {"name": model, "bytes": (checkpoint / "model.safetensors").stat().st_size},
-        "rounds": rounds(load_model(str(checkpoint), device="cpu").processor),
+        "megabytes": round(len(weights_file) / 1e6, 1),
+        "rounds": rounds(loaded.processor),
+        "questions": questions(loaded.family),
         "methods": asked_methods(),
         "said": {name: row.sentence for name, row in methods.ROUNDS.items()},
         "thread": "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in THREAD),
     }
     write_whole(folder / "setup.js", script(f"{PAGE}.setup", content))
-    write_whole(folder / "weights.js", script(f"{PAGE}.weights", weights.exported(checkpoint)))
+    write_whole(folder / "weights.js", weights_file)
     write_whole(folder / "scenes.js", script(f"{PAGE}.world", world.exported()))
+    ask = content["questions"]["forms"]["short answer"]["text"]
+    write_whole(folder / "still.svg", still(loaded, world.scenes()[0], ask).encode())
+
+
+def questions(family: str) -> dict[str, Any]:
+    """Questions that a reader can put together, and how a prompt asks one.
+
+    families  wordings in English and Chinese by kind of question, and the `values` of its answers
+    words     Chinese words, and measure words of things; English plurals
+    forms     prompts with {question} and {options}, in a language, or with a {claim}
+    """
+    values = {
+        "colour": COLOURS,
+        "count": [str(number) for number in range(1, MOST_OF_A_KIND + 1)],
+        "position": CELLS,
+        "place": PLACES,
+        "existence": [*KINDS],
+        "sign": SYMBOLS,
+        "state": ["on", "off"],
+    }
+    wordings, words = manifest("questions.yaml"), manifest("words.yaml")
+
+    def prompt(question: str, kind: str) -> str:
+        options = {"X": "{options}"} if kind == "mcq" else {}
+        row = Row("", 0, 0, "", kind, question, "", "", options=options)
+        return build_prompt(row, family).replace("X. {options}\n", "{options}")
+
+    mark = _SCRIPTS["chinese"]  # at which a prompt takes the Chinese instruction
+    chinese = prompt(f"{{question}}{mark}", "mcq").replace(mark, "")
+    return {
+        "families": {
+            name: {"values": [*of_family], **wordings[name]} for name, of_family in values.items()
+        },
+        "words": {"chinese": words["chinese"], "plural": words["plural"]},
+        "forms": {
+            "short answer": {"language": "en", "text": prompt("{question}", "short")},
+            "yes or no": {"language": "en", "text": f"{{claim}} {YES_NO}"},
+            "four options": {"language": "en", "text": prompt("{question}", "mcq")},
+            "four options, in Chinese": {"language": "zh", "text": chinese},
+        },
+    }
 
 
 def asked_methods() -> dict[str, dict[str, Any]]:
