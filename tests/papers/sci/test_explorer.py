@@ -4,6 +4,7 @@ It needs Chromium, which is no Python package (README).
 """
 
 import random
+import re
 import shutil
 from dataclasses import replace
 
