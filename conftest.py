@@ -68,7 +68,7 @@ NBVAL_OUTPUT_SECONDS = 120
 # while the others are done.
 LONGEST = (
     "test_any_model.py", "test_frozen_records.py", "test_gate.py", "test_executors.py",
-    "test_conformance.py", "test_explorer.py", "test_oric.py", "test_generate.py",
+    "test_conformance.py", "test_explorer.py", "test_live.py", "test_oric.py", "test_generate.py",
     "test_reproduce.py", "test_metara.py", "test_runner.py", "test_train.py", "test_findings.py",
     "test_settings.py", "test_oric_rft.py", "test_cross_model.py", "test_extended_records.py",
     "ablation_variants.ipynb", "verdicts.ipynb", "table02_drbench.ipynb", "matrix.ipynb",

@@ -81,6 +81,11 @@ def _finite(value: Any) -> Any:
     return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
+def script(function: str, content: Any) -> bytes:
+    """A script that calls a page's function with a value: what a page opened from disk can read."""
+    return f"{function}({json_text(content, ensure_ascii=False, separators=(',', ':'))})\n".encode()
+
+
 def json_lines(text: str) -> list[str]:
     """The lines of a JSON-lines file, without their ends.
 

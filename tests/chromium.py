@@ -1,10 +1,13 @@
 """The system's Chromium, which is no Python package, for tests that look at a page."""
 
+import re
 import shutil
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
+
+from sci_book.resources import ROOT
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -22,6 +25,19 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=found)
         yield browser
         browser.close()
+
+
+def raw_page(folder, name):
+    """A page of the book's prose as its raw HTML alone, in a folder beside `_static`."""
+    source = (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
+    body = re.search(r"```\{raw\} html\n(.*?)```", source, re.DOTALL)[1]
+    path = folder / "book" / f"{name}.html"
+    path.parent.mkdir()
+    path.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title>{body}</html>',
+        encoding="utf-8",
+    )
+    return path
 
 
 def watched(page):

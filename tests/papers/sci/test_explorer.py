@@ -22,7 +22,7 @@ from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
 from sci_core.methods import METHODS, RULES, SCI7, Method
-from tests.chromium import chromium, watched
+from tests.chromium import chromium, raw_page, watched
 from tests.soak import TIMES
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
@@ -37,15 +37,7 @@ def page_file(tmp_path_factory):
     assets = folder / "_static" / "explorer"
     shutil.copytree(ROOT / "book" / "_assets" / "explorer", assets)
     write(assets, MODELS, FROZEN_RECORDS, "pocket")
-    source = (ROOT / "book" / "explorer.md").read_text(encoding="utf-8")
-    body = re.search(r"```\{raw\} html\n(.*?)```", source, re.DOTALL)[1]
-    path = folder / "book" / "explorer.html"
-    path.parent.mkdir()
-    path.write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title>{body}</html>',
-        encoding="utf-8",
-    )
-    return path
+    return raw_page(folder, "explorer")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
 from sci_book.data.rows import Row
-from sci_book.files import json_text, write_whole
+from sci_book.files import script, write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer.questions import choose
 from sci_book.papers.sci.explorer.still import still
@@ -34,6 +33,7 @@ from sci_book.results.stamps import RecordsError
 from sci_core.counterfactuals import counterfactual_image, is_visual
 from sci_core.methods import BASE
 
+PAGE = "SCI_EXPLORER"
 SIDE = 256  # pixels of a picture shown, at most
 IMAGE_TOKENS = 320  # of the picture that a setting is priced by
 RIGHT, WRONG, UNSETTLED = -1, -2, -3  # where a kept token leads that leads to no further node
@@ -54,7 +54,7 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
         replays = {subject.name: subject.replay for subject in loaded}
         chosen = choose(loaded)
     except RecordsError as error:
-        write_whole(folder / "questions.js", _script("absent", str(error)))
+        write_whole(folder / "questions.js", script(f"{PAGE}.absent", str(error)))
         return
     rows = {(row.dataset, row.index): row for row in load_dataset(data)}
     first = loaded[0].records
@@ -108,11 +108,11 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
             if control.rule and {*control.reads.rounds} <= {*first.rounds}
         },
     }
-    write_whole(folder / "questions.js", _script("questions", content))
+    write_whole(folder / "questions.js", script(f"{PAGE}.questions", content))
     numbers = [choice.row for choice in chosen]
     for subject in loaded:
         content = {"name": subject.name, **_model(subject.records, replays[subject.name], numbers)}
-        write_whole(folder / f"{subject.name}.js", _script("model", content))
+        write_whole(folder / f"{subject.name}.js", script(f"{PAGE}.model", content))
 
 
 def added_tokens(name: str) -> float:
@@ -186,8 +186,3 @@ def _draw(folder: Path, number: int, row: Row, rounds: list[str]) -> None:
         image.thumbnail((SIDE, SIDE))
         # Static does not compress: to show it a lossy picture serves as well as an exact one.
         image.save(folder / f"{number}-{name}.webp", lossless=name == "original", quality=60)
-
-
-def _script(call: str, content: Any) -> bytes:
-    text = json_text(content, ensure_ascii=False, separators=(",", ":"))
-    return f"SCI_EXPLORER.{call}({text})\n".encode()
