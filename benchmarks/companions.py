@@ -1,6 +1,6 @@
 """A companion's chapters from nothing but the checkpoints: draw, decode every record, execute.
 
-    python benchmarks/companions.py cvqa edge
+    python benchmarks/companions.py cvqa edge --json benchmarks/results/companions/cvqa-edge.json
 
 Run it in a fresh clone, so that the data are drawn. The work is that of `sci reproduce --full` for
 these papers: every frozen answer is decoded anew and compared, in each precision, then every
@@ -24,6 +24,7 @@ from sci_book.pipeline import reproduce
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("papers", nargs="+", help="as cvqa and edge")
+    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     papers = arguments.papers
     found = {"device": device_name(), "cores": cpu_count(), "papers": papers}
@@ -42,6 +43,9 @@ def main() -> None:
         }
     found |= {"seconds": seconds, "total_seconds": round(sum(seconds.values()), 1)}
     print(json_text(found, indent=1))
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json_text(found, indent=1) + "\n", encoding="utf-8")
 
 
 def paper_of(step: reproduce.Step) -> str:

@@ -45,7 +45,9 @@ runner, benchmark = read("runner/cpu.json"), read("cpu.json")
 books = [book["minutes"] for book in read("books/families.json") if book["book"]]
 paths = sorted(folder.glob("trainings/*.json"))
 trainings = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-companions = {name: read(f"companions/{name}.json") for name in ("cvqa-edge", "oric-metara")}
+companions = {
+    file: read(file) for file in ("companions/cvqa-edge.json", "companions/oric-metara.json")
+}
 pooled, finished = runner["records"], runner["finished"]
 
 lines = [
@@ -54,8 +56,8 @@ lines = [
     line(f"put {pooled['rows']:,} records together and read them", pooled["seconds"],
          "runner/cpu.json", runner["device"], pooled["gib"]),
     *(line(f"{' and '.join(made['papers'])}: draw, evaluate, execute their pages",
-           made["total_seconds"], f"companions/{name}.json", made["device"])
-      for name, made in companions.items()),
+           made["total_seconds"], file, made["device"])
+      for file, made in companions.items()),
     line("time every method and strategy (Table 7)", benchmark["settings"]["seconds"],
          "cpu.json", benchmark["device"]),
     *(line(f"the book of some rows of a model: {way} of {len(books)} families", 60 * minutes,
