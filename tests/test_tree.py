@@ -45,6 +45,8 @@ FOLDERS = {
 """Folders whose files are read one like another, and a text that names the folder to read them."""
 
 PATTERNS = {
+    "benchmarks/results/books/*": ("notebooks/checking.py", "books/"),
+    "benchmarks/results/companions/*": ("notebooks/checking.py", "companions/"),
     "book/_assets/mathjax/*": ("_config.yml", "mathjax/tex-svg.js"),
     "data_manifests/paper/golden/records/*": ("tests/pipeline/test_golden.py", "golden"),
     "data_manifests/paper/index_*.yaml": ("sci_book/pipeline/verdicts.py", "index_"),
@@ -53,7 +55,6 @@ PATTERNS = {
 """Files that a text finds by a pattern: the text, and its words."""
 
 KEPT = {
-    "benchmarks/results/books/*": "what the README's list of families rests on",
     "benchmarks/results/runner/*": "what a change of the runner is compared with: costs, kills",
 }
 """What nothing reads, and why it is kept."""
