@@ -9,6 +9,7 @@ results: str = "benchmarks/results"  # what benchmarks wrote, each with its devi
 
 # %% tags=["hide-input"]
 import json
+import re
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -100,6 +101,7 @@ tables.plain(
 def commands():
     """The rows of the table that CONTRIBUTING.md begins with: when, what to run, how long."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", text)  # a link's words
     rows = text.partition("| before |")[2].partition("\n\n")[0].splitlines()[2:]
     cells = [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
     return pd.DataFrame(cells, columns=["before", "run", "takes"]).set_index("run")
