@@ -126,7 +126,7 @@ REWORDED, BETAS = [("V1",), ("V1", "V2"), ("V3",)], [0.05, 0.3, 0.8]
 # Each choice of rounds with a β of its own; in `make soak` with every β.
 @pytest.mark.parametrize(
     ("textual", "beta"),
-    product(REWORDED, BETAS) if TIMES > 1 else zip(REWORDED, BETAS, strict=True),
+    [*product(REWORDED, BETAS)] if TIMES > 1 else [*zip(REWORDED, BETAS, strict=True)],
 )
 def test_the_rounds_decide_what_is_plausible_that_a_rule_says(textual, beta, opened, monkeypatch):
     """The original alone, where textual rounds speak against tokens, as in `Replay`."""
