@@ -196,8 +196,8 @@ def of_trainings():
     counts.append(f"{count.get(AGAINST, 'none')} held on one training and failed on another")
     return (
         f"**Verdict, {named('headline_seeds')}: {word}.** Of {len(overall)} headline claims (each "
-        f"model's its own), {'; '.join(counts)}. Only a claim that holds on one training and "
-        "fails on another would refute this page's."
+        f"model's its own), {'; '.join(counts)}. A claim that holds on one training and "
+        "fails on another refutes this page's."
     )
 
 
@@ -344,9 +344,9 @@ for model in subjects:
         else tables.number(at.mean)
         for at in mine.itertuples()
     ]
-    table.frame["all trainings", "mean"] = pd.Series(mean, mine.index, dtype=object)
-    table.frame["all trainings", "verdict"] = mine["verdict"]
-    table.frame["all trainings", "agree?"] = mine["together"]
+    table.frame["all trainings: mean"] = pd.Series(mean, mine.index, dtype=object)
+    table.frame["all trainings: verdict"] = mine["verdict"]
+    table.frame["all trainings: agree?"] = mine["together"]
     display(table)
 
 # %% [markdown]

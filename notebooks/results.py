@@ -213,8 +213,9 @@ def list_of(say, *arguments):
 
 # %% tags=["remove-output", "hide-input"]
 at_head.write(
-    "- **Where bias or wording spoils the answer** (BS), SCI5 against VCD "
-    f"{list_of(gain_of, 'VCD', 'BS')}.\n"
+    "- **Where bias or wording spoils the answer** (BS), SCI5 against VCD (visual contrastive "
+    f"decoding, on which SCI builds) {list_of(gain_of, 'VCD', 'BS')}. Over all questions it "
+    f"{list_of(gain_of, 'VCD', 'all rows')}.\n"
     f"- **Over all questions** SCI5 {list_of(turns_of, SHIPPED)}; "
     f"with β = {gentle:g} in the place of {SHIPPED:g} it {list_of(turns_of, gentle)}.\n"
     "- **Use it or not,** for every question? "
@@ -224,7 +225,10 @@ at_head.write(
 )
 
 # %% tags=["hide-input"]
-Markdown(f"**Verdict: {chapters.overall(words)}.** {second.standing()}")
+Markdown(
+    f"**Verdict: {chapters.overall(words)}.** *Use it or not* is judged by claims of its own. "
+    f"{second.standing()}"
+)
 
 # %% [markdown]
 # An interval is over trainings and questions where there are four trainings or more, and of fewer

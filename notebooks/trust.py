@@ -383,7 +383,11 @@ for path in sorted((stamp.located(results) / "trainings").glob("*.json")):
         **training["accuracy of each input alone, %"],
     }
 ended = pd.DataFrame.from_dict(ended, orient="index")
-tables.plain(ended, name="trainings", caption="Accuracy of each input alone, %, by training")
+display(
+    tables.plain(ended, name="trainings", caption="Accuracy of each input alone, %, by training")
+)
+met = sum(training["conditions"] == "met" for training in ended.to_dict("records"))
+Markdown(f"Of these {len(ended)} trainings {met or 'none'} met all conditions.")
 
 # %% [markdown]
 # ### The book's own claims

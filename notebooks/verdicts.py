@@ -109,11 +109,11 @@ for paper in chosen:
 # rows, sizes of subsets, times. Each has one interval in the whole book, over question groups;
 # times get the quartiles of what was measured. A part *holds* if its interval lies wholly on the
 # claimed side of the margin, *fails* if it lies wholly on the other, and is *inconclusive* if it
-# reaches the margin. A claim holds if all its parts do. One of k parts lies beyond its margin by
-# chance k times as often, so a claim fails only with a part that is beyond chance with k times its
-# p, too, unless the paper itself asks for less ("almost all data sets"). A claim about one of the
-# paper's two models, or a pair of them, is tested on the model of that name (in the book, the
-# pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
+# reaches the margin. A claim holds if all its parts do. It fails only if a part lies on the other
+# side beyond chance: of k parts one does so by chance k times as often, so that part's p is first
+# taken k times (unless the paper itself asks for less: "almost all data sets"). A claim about one
+# of the paper's two models, or a pair of them, is tested on the model of that name (in the book,
+# the pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
 # records.
 #
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged

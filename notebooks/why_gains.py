@@ -28,6 +28,7 @@ import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book.methods import BASELINES, betas, with_constants
+from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.sci.chapters.shapes import differs
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
@@ -55,7 +56,7 @@ at_head = Answer()  # computed below, and written here
 OPPONENTS = ("base", "VCD", "TIE")
 OURS = with_constants(SCI5, beta=beta, tau2=tau2)
 others = {name: with_constants(METHODS[name], beta=beta) for name in OPPONENTS}
-sizes, printed = map(chapters.paper_values, ("table01", "table09"))
+sizes = chapters.paper_values("table01")
 
 
 def over(opponent):
@@ -67,10 +68,8 @@ def rows_in(subset):
     return lambda training: training.sets(quantifier, split_by)[subset].to_numpy()
 
 
-def paper_gain(model, opponent):
-    ours, other = (printed.get((model.label, name, "BS", "Overall"), np.nan)
-                   for name in ("SCI5", opponent))  # fmt: skip
-    return ours - other
+def paper_gain(model, opponent, part="BS"):
+    return drbench_tables.paper_gap(model, "SCI5", opponent, part)
 
 
 def paper_share(model):
@@ -101,8 +100,8 @@ def gains():
     """SCI5 less each opponent on B, S∖B and BS, and on BS with the paper's share of B."""
     for model, opponent in product(subjects, OPPONENTS):
         for part in ("B", "S∖B", "BS"):
-            paper = paper_gain(model, opponent) if part == "BS" else np.nan
-            keys = {"opponent": opponent, "part": part, "paper": paper}
+            keys = {"opponent": opponent, "part": part}
+            keys["paper"] = paper_gain(model, opponent, part)
             yield frame.line(model, over(opponent), rows_in(part), **keys)
         if not np.isnan(share := paper_share(model)):
             yield at_mix(model, opponent, share, "BS, paper’s mix")
