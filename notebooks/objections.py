@@ -27,7 +27,7 @@ from IPython.display import Markdown
 
 from sci_book.methods import COMPARED
 from sci_book.papers.sci import objections
-from sci_book.papers.sci.chapters import standard_sets
+from sci_book.papers.sci.chapters import standard_sets, turned
 from sci_book.papers.sci.overhead import cost
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
@@ -263,22 +263,20 @@ Markdown(second.conclusion(judged, "(e)"))
 TURNED = ("TIE", "VCD", "SCI3", "SCI5", GENTLE, "SCI7", "vote(3)")
 
 
-def turned(model, name, way, subset):
-    """The share of rows that a method mends (1) or breaks (−1)."""
-
-    def values(training):
-        gap = training.right(method_of(name)) - training.right("base")
-        return np.where(np.isfinite(gap), gap == way, np.nan)
-
-    def rows(training):
-        return training.sets("any", "rows")[subset].to_numpy()
-
-    keys = {"method": title(name), "way": "mends" if way > 0 else "breaks", "subset": subset}
-    return frame.line(model, values, rows, (0.0, 1.0), **keys)
+def share_of(model, name, way, subset):
+    """The share of rows that a method mends, or breaks."""
+    keys = {"method": title(name), "subset": subset}
+    return turned.turned(
+        model,
+        method_of(name),
+        way,
+        lambda training: training.sets("any", "rows")[subset].to_numpy(),
+        **keys,
+    )
 
 
-cases = product(subjects, TURNED, (1, -1), ("all", "outside BS"))
-moved = frame.measured(turned(*case) for case in cases)
+cases = product(subjects, TURNED, ("mends", "breaks"), ("all", "outside BS"))
+moved = frame.measured(share_of(*case) for case in cases)
 
 # %%
 size = {"figsize": (figures.WIDTH, 3.2), "squeeze": False, "sharex": True, "sharey": True}
