@@ -23,7 +23,7 @@ from freeze_records import PAIR
 
 from sci_book.files import write_whole
 from sci_book.papers.shared import chapters, gate
-from sci_book.pipeline import over_trainings
+from sci_book.pipeline import ledger, over_trainings
 from sci_book.pipeline.claims import load_claims
 from sci_book.resources import FROZEN_RECORDS, PAPER
 from sci_book.results.drbench import in_hashed_share
@@ -104,16 +104,17 @@ def measured(folder: Path) -> pd.DataFrame:
     results (time, fine-tuning) has none.
     """
     models = chapters.subjects(list(PAIR), folder)
-    claims = [*load_claims(), *over_trainings.load_claims()]
+    found = ledger.evaluate(load_claims(), models, None)
+    found += over_trainings.judge(over_trainings.load_claims(), models)
+    shown = {model.name: model.shown for model in models}
     lines = []
-    for each in over_trainings.judge(claims, models):
+    for each in sorted(found, key=lambda of: [*shown].index(of.model)):
         known = {
-            "claim": f"{each.claim.paper}: {each.claim.id}", "model": each.model,
-            "verdict": each.verdict, "word": each.word, "trainings": each.count,
+            "claim": f"{each.claim.paper}: {each.claim.id}", "model": shown[each.model],
+            "verdict": each.verdict, "word": each.word, "trainings": each.trainings,
             "lacks": each.unmet,
         }  # fmt: skip
-        parts = [part for found in each.findings for part in found.parts]
-        lines += [known | _values(*part) for part in parts] or [known]
+        lines += [known | _values(*part) for part in each.parts] or [known]
     for model in models:
         for name, state in gate.over_trainings(model.trainings).items():
             lines.append({"claim": f"condition: {name}", "model": model.shown, "lacks": state})

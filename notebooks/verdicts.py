@@ -45,7 +45,8 @@ by_paper = [verdicts.claims_sentence(paper, lines) for paper, lines in tested.it
 Markdown(
     f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)} "
     f"{verdicts.without_sentence(chosen)}\n\n"
-    f"{verdicts.claims_verdict(tested.values())}\n\n" + "\n".join(by_paper)
+    f"{verdicts.claims_verdict(tested.values())} {verdicts.by_chance(findings)}\n\n"
+    + "\n".join(by_paper)
 )
 
 # %% [markdown]
@@ -116,9 +117,16 @@ for paper in chosen:
 # the pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
 # records.
 #
+# A model is judged over the trainings of its recipe whose records have what a claim asks for: of
+# four and more each part is the mean over trainings, with an interval over trainings and questions
+# together; of fewer every training is judged by itself, and the verdict is the word that all have,
+# else *inconclusive* (the numbers are then the first training's). Two models are compared seed by
+# seed. What was measured apart from records, time and fine-tuning, is of one training.
+#
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged
 # ({ref}`conditions`). On a model that does not meet what a claim rests on, or of which that is not
-# known, the numbers are shown, and the claim is *not comparable*.
+# known, the numbers are shown, and the claim is *not comparable*, with the word that it would have
+# behind it.
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
@@ -126,8 +134,9 @@ for paper in chosen:
 # companions' files say which of their claims were written down after a result. All were mended
 # after all records of those models, and registered (23 November, 19:10) before the models judged
 # here were finished or had answered a question of today's world. But seed 0 of both, which is
-# judged here, goes on from those first models ({ref}`registration`). `sci claims --json` prints the
-# ledger, and the registration.
+# among those judged here, goes on from those first models ({ref}`registration`). That they are
+# judged over trainings is an amendment. `sci claims --json` prints the ledger, and the
+# registration.
 
 # %% [markdown]
 # ## Reading and deviations

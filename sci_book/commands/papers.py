@@ -100,9 +100,7 @@ def claims(
     as_json: Annotated[bool, Option("--json", help="A JSON object, for programs.")] = False,
     models: ModelsOption = None,
     records: RecordsOption = Path("data_manifests/records"),
-    second: Annotated[
-        bool, Option(help="Over all trainings of a model, with the second claims.")
-    ] = False,
+    second: Annotated[bool, Option(help="The book's second claims alone.")] = False,
 ) -> None:
     """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
     need_checkout("sci claims")
@@ -115,12 +113,11 @@ def claims(
     subjects = chapters.subjects(_models(models, records), records)
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     if second:
-        every = [*load_claims(), *over_trainings.load_claims()]
-        judgements = over_trainings.judge(every, subjects, resources.RESULTS)
+        judged = over_trainings.judge(over_trainings.load_claims(), subjects)
         if as_json:
-            print(json_text(over_trainings.as_rows(judgements), ensure_ascii=False, indent=1))
+            print(json_text(ledger.as_rows(judged), ensure_ascii=False, indent=1))
         else:
-            print(f"{over_trainings.standing()}\n{_listing(judgements)}")
+            print(f"{over_trainings.standing()}\n{_listing(judged)}")
         return
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
@@ -139,20 +136,20 @@ def claims(
         print(f"{line.verdict:13} {line.id}: {line.what} {line.claims}")
 
 
-def _listing(judgements: Iterable[Any]) -> str:
+def _listing(findings: Iterable[Any]) -> str:
     """Of each claim and model the word, from how many trainings, and what decides in each."""
     from sci_book.pipeline.claims import claimed
 
     lines = []
-    for each in judgements:
+    for each in findings:
         named = f"{each.claim.paper}: {each.claim.id} ({each.claim.place})"
         lines.append(f"{named}, {claimed(each.claim)}")
         lacking = f" ({each.unmet}; {each.word})" if each.unmet else ""
-        lines.append(f"  {each.model}, trainings: {each.count}: {each.verdict}{lacking}")
-        for found in each.findings:
+        lines.append(f"  {each.title}, trainings: {each.trainings}: {each.verdict}{lacking}")
+        for found in each.each or ([each] if each.trainings else []):
             estimate, low, high, n, *_ = found.interval
             ends = f"{estimate:.4f} [{low:.4f}, {high:.4f}], n = {n:,}"
-            lines.append(f"    {found.verdict}: {found.part} {ends}")
+            lines.append(f"    {found.word}: {found.part} {ends}")
     return "\n".join(lines)
 
 

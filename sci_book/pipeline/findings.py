@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import figures
-from sci_book.papers.shared.chapters import Named, model_names, overall, row
+from sci_book.papers.shared.chapters import Named, model_names, overall, row, seed_in
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.pages import named as named_section
 from sci_book.papers.shared.parameters import Names
@@ -36,6 +36,18 @@ class OfCompanion(NamedTuple):
 
     name: str
     path: Path
+
+    @property
+    def seed(self) -> int:
+        """Which training of its recipe this is, as `Subject.seed` has it."""
+        return seed_in(self.path.parent)
+
+    @property
+    def trainings(self) -> list["OfCompanion"]:
+        """This model, then those of the folders `seed1`, … that have some records of it."""
+        folders = sorted(self.path.parent.glob("seed[0-9]*"))
+        others = [folder for folder in folders if any(folder.glob(f"**/{self.path.name}"))]
+        return [self, *(self._replace(path=folder / self.path.name) for folder in others)]
 
 
 def named(models: Names, records: str | Path) -> list[OfCompanion]:
@@ -114,11 +126,12 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
             claims.append(claimed(claim, claim.scale))
             numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
             label = what if what not in lines else f"{title_of_claim}: {what}"
-            lines[label] = {**numbers, "verdict": word}
+            lines[label] = {**numbers, "verdict": finding.said_of(word)}
     table = compare(
         pd.DataFrame.from_dict(lines, orient="index"),
         name=f"claims-{model}{_of_section(findings)}",
-        caption=f"The claim, part by part: {title}{_unit(findings)}{_counted(lines, findings)}",
+        caption=f"The claim, part by part: {title}{_unit(findings)}{_counted(lines, findings)}"
+        f"{_over(findings)}",
         ours=title,
         paper=bool(paper),
     )
@@ -160,7 +173,8 @@ def _conclusion(findings: Sequence[Finding]) -> str:
 
 def _reason(finding: Finding) -> str:
     """A model's verdict, the number that decides it, and the conditions that are not met."""
-    said = f"{finding.title}: *{finding.verdict}*."
+    said = f"{finding.title}: *{finding.said}*"
+    said += f" ({finding.of_trainings})." if finding.of_trainings else "."
     if not finding.interval.n:
         return f"{said} There is nothing to test it on."
     estimate, low, high, *_ = finding.interval.times(finding.claim.scale)
@@ -204,11 +218,11 @@ def show_parts(
     for finding in lead:
         place_of_title = step * (titles.index(finding.title) - (len(titles) - 1) / 2)
         colour = colours[models[finding.title]]
-        for what, measured, word in finding.parts:
+        for what, measured, _ in finding.parts:
             height = heights[finding.claim.id, what] + place_of_title
             middle, low, high, *_ = measured.times(finding.claim.scale)
             ax.hlines(height, low, high, color=colour, linewidth=2)
-            face = "white" if word == "not comparable" else colour
+            face = "white" if finding.unmet else colour
             ax.plot(middle, height, "o", markersize=6, mfc=face, mec=colour)
     read = ""
     if lines:
@@ -216,7 +230,7 @@ def show_parts(
         _finish_parts(ax, lines, shades)
         ax.set_xlabel(xlabel)
         read = f"The shaded side is claimed; lines are {INTERVAL}s, each part's own."
-    if any(word == "not comparable" for f in lead for *_, word in f.parts):
+    if any(finding.unmet for finding in lead):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (
         f"A line each for {'; '.join(what for _, what in lines) or 'no part'}: dots with intervals "
@@ -275,6 +289,16 @@ def _counted(lines: Iterable[str], findings: Sequence[Finding]) -> str:
     """What n counts, where a paper's claims compare two sets and only one of them is counted."""
     counts = PAPERS[findings[0].claim.paper].counts
     return f"; {counts}" if counts and any(" less " in what for what in lines) else ""
+
+
+def _over(findings: Sequence[Finding]) -> str:
+    """Whose numbers a table of claims shows, where there is more than one training."""
+    counts = sorted({finding.trainings for finding in findings} - {0})
+    if not counts or counts[-1] < 2:
+        return ""
+    if any(finding.each for finding in findings):
+        return "; numbers of the first training, the words that all have"
+    return f"; over {' or '.join(map(str, counts))} trainings"
 
 
 def _of_section(findings: Sequence[Finding]) -> str:

@@ -1,11 +1,14 @@
-"""The ledger: every checkable claim of the papers, evaluated for each model.
+"""The ledger: every checkable claim of the papers, evaluated for each model over its trainings.
 
 `evaluate` tests the claims of `claims.load_claims`, and calls no verdict on a model that does not
-meet what a claim rests on (`gate`); `sci claims` and the book's page show what it returns.
+meet what a claim rests on (`gate`); `sci claims` and the book's page show what it returns. Over
+`FEWEST` trainings and more a part is one number with an interval over them; of fewer each training
+has its own, and the verdict is the word that all have.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -17,8 +20,9 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import gate
-from sci_book.papers.shared.chapters import Named, Subject, overall, validation_files
+from sci_book.papers.shared.chapters import Named, Subject, alone, overall, validation_files
 from sci_book.papers.shared.chapters import subjects as subjects_of
+from sci_book.papers.shared.evidence import of_interval
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.pages import link
 from sci_book.papers.shared.stamp import located
@@ -27,7 +31,7 @@ from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed, in_words
 from sci_book.results.records import RecordsError
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import LEVEL, NO_DATA, Interval, verdict
+from sci_book.results.statistics import FEWEST, LEVEL, NO_DATA, Interval, verdict
 
 CERTAIN = "by construction"
 VERDICT_COLOURS = {
@@ -39,24 +43,51 @@ VERDICT_COLOURS = {
 class Finding:
     """What became of a claim with one model (or a pair that the claim is about).
 
-    verdict     of the claim, from its parts' own intervals (`chapters.overall`)
-    part        the part that decides: of those with the claim's verdict, the least favourable
+    word        of the claim, from its parts' own intervals (`chapters.overall`)
+    part        the part that decides: of those with the claim's word, the least favourable
     interval    of that part: its estimate and interval, in the measure's own unit
-    parts       all parts with their verdicts
+    parts       all parts with their words
     title       what the model is called in tables
     unmet       what the model does not meet of what the claim rests on; if not empty, no verdict
     quartiles   whether the interval's ends are quartiles of what was measured
+    trainings   how many trainings of the model have what is measured
+    each        of a few trainings, the finding on each; part, interval and parts are of the first
     """
 
     claim: Claim
     model: str
-    verdict: str
+    word: str
     part: str
     interval: Interval
     parts: tuple[tuple[str, Interval, str], ...]
     title: str
     unmet: str = ""
     quartiles: bool = False
+    trainings: int = 1
+    each: tuple["Finding", ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The word, or *not comparable* where what the claim rests on is not met."""
+        return "not comparable" if self.unmet else self.word
+
+    @property
+    def said(self) -> str:
+        """The verdict, and the word that it keeps back, if it keeps back one."""
+        kept = self.verdict != self.word
+        return f"{self.verdict} ({self.word})" if kept else self.verdict
+
+    def said_of(self, word: str) -> str:
+        """What is said of a part with this word, as `said` of the whole."""
+        return replace(self, word=word).said
+
+    @property
+    def of_trainings(self) -> str:
+        """How many trainings it is of, "4 trainings", and what each says where they are few."""
+        if self.trainings < 2:
+            return ""
+        words = f": {', '.join(of.word for of in self.each)}" if self.each else ""
+        return f"{self.trainings} trainings{words}"
 
 
 def evaluate(
@@ -65,18 +96,21 @@ def evaluate(
     """Every claim for each model; one that it is not about, has no rows for, or that rests on what
     the model does not meet, is not comparable.
 
+    What a claim compares of two models is compared between their trainings of one seed. A sentence
+    about questions, and what was measured apart (time, fine-tuning), is of the first training.
+
     Args:
         results: the folder of committed results, if claims about time or fine-tuning are tested.
     """
     claims = list(claims)
-    known = {
-        paper: PAPERS[paper].evidence(subjects, results)
-        for paper in dict.fromkeys(claim.paper for claim in claims)
-    }
     resting = any(claim.rests_on for claim in claims)
     states = {subject.name: _unmet(subject) for subject in subjects} if resting else {}
     labels = {subject.name: getattr(subject, "label", None) for subject in subjects}
     titles = {subject.name: getattr(subject, "shown", subject.name) for subject in subjects}
+    known = {
+        paper: _evidence(paper, subjects, results)
+        for paper in dict.fromkeys(claim.paper for claim in claims)
+    }
     findings = []
     for claim in claims:
         named = [name for name in states if not claim.about or labels[name] in claim.about]
@@ -89,24 +123,37 @@ def evaluate(
     return findings
 
 
+def _evidence(paper: str, models: Sequence[Named], results: str | Path | None) -> list[list[Any]]:
+    """By model what is known of each of its trainings, beside those of the same seed."""
+    seeds: dict[int, dict[int, Named]] = {}
+    for place, model in enumerate(models):
+        for training in alone(model):
+            seeds.setdefault(getattr(training, "seed", 0), {})[place] = training
+    known: list[list[Any]] = [[] for _ in models]
+    for seed in sorted(seeds):
+        apart = results if seed == min(seeds) else None
+        found = PAPERS[paper].evidence([*seeds[seed].values()], apart)
+        for place, each in zip(seeds[seed], found, strict=True):
+            known[place].append(each)
+    return known
+
+
 def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
     """The finding; not comparable where a model does not meet what the claim rests on.
 
     `states` are `gate.unmet` by the title of each model that must meet it.
     """
-    lacking = gate.of_claim(finding.claim.rests_on, states)
-    if not (finding.parts and lacking):
+    if not finding.parts:
         return finding
-    parts = tuple((what, measured, "not comparable") for what, measured, _ in finding.parts)
-    return replace(finding, verdict="not comparable", parts=parts, unmet=lacking)
+    return replace(finding, unmet=gate.of_claim(finding.claim.rests_on, states))
 
 
 def _unmet(model: Named) -> Mapping[str, str]:
-    """`gate.unmet` of a model; of a companion's, by its records of DRBench."""
+    """`gate.over_trainings` of a model; of a companion's, by its records of DRBench."""
     if isinstance(model, Subject):
-        return model.unmet
+        return gate.over_trainings((model.ordinary or model).trainings)
     try:
-        return subjects_of([model.name], model.path.parent)[0].unmet
+        return gate.over_trainings(subjects_of([model.name], model.path.parent)[0].trainings)
     except RecordsError:
         return gate.unmet(None, model.path, None)
 
@@ -147,11 +194,18 @@ def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
                 **{name: getattr(claim, name) for name in ("id", "paper", "place", "quote")},
                 "model": finding.model,
                 "verdict": finding.verdict,
+                "word": finding.word,
+                "trainings": finding.trainings,
+                "of each": [
+                    {"word": of.word, "part": of.part, **of.interval.as_json(), "n": of.interval.n}
+                    for of in finding.each
+                ],
+                "part": finding.part,
                 **finding.interval.as_json(),
                 "n": finding.interval.n,
                 "interval": "quartiles" if finding.quartiles else f"{100 * LEVEL:g} %",
                 "conditions": finding.unmet,
-                "on the paper's numbers": printed.verdicts(claim),
+                "on the paper's numbers": printed.verdicts(claim) if claim.paper in PAPERS else {},
             }
         )
     return rows
@@ -190,7 +244,8 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         found = Ends(found + (" (quartiles)" if finding.quartiles else ""), measured.key)
         words = _words(claim, 140)
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
-            "verdict": finding.verdict,
+            "verdict": finding.said,
+            "trainings": finding.of_trainings or MISSING,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
             f"found, {INTERVAL}": found if measured.n else MISSING,
@@ -265,16 +320,57 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
 def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
     side = 100 if finding.claim.claim == "greater" else -100
     for _, measured, word in finding.parts:
+        word = "not comparable" if finding.unmet else word
         if measured.n:
             middle, *ends = (side * (value - finding.claim.margin) for value in measured[:3])
             ax.hlines(place, min(ends), max(ends), color=VERDICT_COLOURS[word], alpha=0.7)
             ax.plot(middle, place, "o", markersize=3, color=VERDICT_COLOURS[word])
 
 
-def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
-    title = evidence.subject.shown if evidence and evidence.subject else model
-    title = "the questions" if claim.questions else title
-    return judged_by(claim, parts_of(claim, evidence), model, title)
+def _finding(claim: Claim, model: str, evidence: Sequence[Any]) -> Finding:
+    """The finding on a claim from what is known of each training; a part one lacks is of others."""
+    subjects = [known.subject for known in evidence if known and known.subject]
+    title = "the questions" if claim.questions else subjects[0].shown if subjects else model
+    each = [parts_of(claim, known) for known in (evidence[:1] if claim.questions else evidence)]
+    found = [parts for parts in each if parts]
+    if len(found) < FEWEST:
+        return of_few(claim, found, model, title)
+    alike: dict[str, list[Any]] = {}
+    for part in chain.from_iterable(found):
+        alike.setdefault(part.what, []).append(part)
+    over = [
+        of_interval(
+            what, parts[0].over([part.data for part in parts]), quartiles=parts[0].quartiles
+        )
+        for what, parts in alike.items()
+    ]
+    return replace(judged_by(claim, over, model, title), trainings=len(found))
+
+
+def of_few(claim: Claim, each: Sequence[Sequence[Any]], model: str, title: str) -> Finding:
+    """The finding from each training's own parts: the word that all have, else *inconclusive*.
+
+    So for each part, too; the numbers are those of the first training that can be compared.
+    """
+    findings = [judged_by(claim, parts, model, title) for parts in each]
+    findings = [finding for finding in findings if finding.word != "not comparable"]
+    if len(findings) < 2:
+        return findings[0] if findings else judged_by(claim, each[0] if each else (), model, title)
+    first, words = findings[0], {}
+    for what, _, word in chain.from_iterable(finding.parts for finding in findings):
+        words.setdefault(what, set()).add(word)
+    parts = tuple((what, made, _common(words[what])) for what, made, _ in first.parts)
+    return replace(
+        first,
+        word=_common({finding.word for finding in findings}),
+        parts=parts,
+        trainings=len(findings),
+        each=tuple(findings),
+    )
+
+
+def _common(words: Collection[str]) -> str:
+    return min(words) if len(words) == 1 else "inconclusive"
 
 
 def judged_by(claim: Claim, parts: Sequence[Any], model: str, title: str) -> Finding:
@@ -287,7 +383,7 @@ def judged_by(claim: Claim, parts: Sequence[Any], model: str, title: str) -> Fin
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         judged.append((part.what, estimate, word))
     if not judged:
-        return Finding(claim, model, "not comparable", "", NO_DATA, (), title)
+        return Finding(claim, model, "not comparable", "", NO_DATA, (), title, trainings=0)
     together = _together(claim, judged)
     side = 1 if claim.claim == "greater" else -1
     # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the

@@ -20,6 +20,7 @@ from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
+from sci_book.results.statistics import LEVEL
 
 SCOREBOARD = "verdicts"
 """The chapter that shows all of this."""
@@ -123,7 +124,7 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 def _end(finding: Finding) -> str:
     """What a model came to; a claim with one end may be open on a model's records all the same."""
     certain = finding.claim.by_construction and finding.verdict == "inconclusive"
-    return f"{finding.title}: {finding.verdict}{' on its records alone' if certain else ''}"
+    return f"{finding.title}: {finding.said}{' on its records alone' if certain else ''}"
 
 
 def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
@@ -138,6 +139,20 @@ def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
         f"**The papers’ sentences: {head}.** {len(words)} can be judged and can fail: {holds} hold "
         f"on every model they can be tested on, {words.count('fails')} fail on at least one, "
         f"{words.count('inconclusive')} are inconclusive."
+    )
+
+
+def by_chance(findings: Iterable[Finding]) -> str:
+    """How many claims would hold by chance alone, were each quantity just at its margin.
+
+    A claim of several parts holds less often so, unless some of its parts suffice.
+    """
+    asked = [f for f in findings if f.verdict in VERDICTS[:3] and not f.claim.by_construction]
+    expected = len(asked) * (1 - LEVEL) / 2
+    return (
+        f"A claim is judged once for each model that it is about: {len(asked)} times here, and "
+        f"{sum(f.verdict == 'holds' for f in asked)} of these hold. If every quantity lay just at "
+        f"its margin, about {expected:.0f} would hold by chance, or fewer."
     )
 
 

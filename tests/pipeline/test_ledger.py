@@ -15,9 +15,12 @@ from sci_book.papers.sci.chapters import measures, time_measures
 from sci_book.papers.shared import chapters, evidence
 from sci_book.papers.shared.evidence import Evidence, Sample, of_interval
 from sci_book.papers.shared.pages import page_of
-from sci_book.pipeline import ledger
+from sci_book.papers.shared.tables import verdict_in
+from sci_book.pipeline import findings as findings_of
+from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import Claim, load_claims
 from sci_book.resources import FROZEN_RECORDS, RESULTS
+from sci_book.results.records import write_records
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import LEVEL, Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
@@ -265,6 +268,73 @@ def test_a_claim_is_as_strong_as_its_parts(of, monkeypatch, ends, needed, expect
     assert finding.part == ("" if decides is None else str(decides))
 
 
+def trained(folder, subjects, answers):
+    """Further trainings of some models beside them, which differ in what some rows' answers are."""
+    models = []
+    for each in subjects:
+        write_records(folder / f"{each.name}.parquet", each.records)
+        for seed, rows in enumerate(answers, 1):
+            there = folder / f"seed{seed}" / f"{each.name}.parquet"
+            write_records(there, each.records.take(rows))
+        models.append(replace(each, path=folder / f"{each.name}.parquet"))
+    return models
+
+
+def test_a_claim_is_of_all_trainings_and_what_was_measured_apart_of_the_first(few, tmp_path):
+    every = np.arange(len(few[0].kinds))
+    times = {"strategies": ["two_phase", "sequential"]}
+    asked = [claim(), claim(measure="time", arguments=times)]
+    asked.append(claim(id="y", measure="size", arguments={"subsets": ["S"]}, questions=True))
+    for count in (1, 2, 4):
+        models = trained(tmp_path / f"{count}", few[:1], [every] * (count - 1))
+        of_answers, of_time, of_questions = ledger.evaluate(asked, models, RESULTS)
+        assert of_answers.trainings == count
+        assert of_time.trainings == of_questions.trainings == 1
+        assert len(of_answers.each) == (count if count == 2 else 0)
+        assert of_answers.of_trainings == {
+            1: "", 2: f"2 trainings: {of_answers.word}, {of_answers.word}", 4: "4 trainings",
+        }[count]  # fmt: skip
+        (named,) = findings_of.named([models[0].name], models[0].path.parent)
+        assert [one.seed for one in named.trainings] == [*range(count)]
+
+
+def test_of_few_trainings_a_part_and_a_claim_have_the_word_that_all_have():
+    def parts(*ends):
+        made = [Interval((low + high) / 2, low, high, 9, 9) for low, high in ends]
+        return [of_interval(str(place), interval) for place, interval in enumerate(made)]
+
+    above, below, across = (1, 2), (-2, -1), (-1, 1)
+    first, second = parts(above, above), parts(above, across)
+    found = ledger.of_few(claim(), [first, second], "one", "One")
+    assert (found.word, found.trainings) == ("inconclusive", 2)
+    assert [word for *_, word in found.parts] == ["holds", "inconclusive"]
+    assert [of.word for of in found.each] == ["holds", "inconclusive"]
+    assert found.interval == first[0].interval and found.part == "0"
+    assert ledger.of_few(claim(), [first, first], "one", "One").word == "holds"
+    assert ledger.of_few(claim(), [parts(below)] * 3, "one", "One").word == "fails"
+    alone = ledger.of_few(claim(), [second], "one", "One")
+    assert (alone.word, alone.trainings, alone.each) == ("inconclusive", 1, ())
+    nothing = ledger.of_few(claim(), [], "one", "One")
+    assert (nothing.word, nothing.trainings) == ("not comparable", 0)
+
+
+def test_a_verdict_that_is_kept_back_is_said_beside():
+    found = ledger.of_few(claim(), [[of_interval("a", Interval(1, 1, 2, 9, 9))]], "one", "One")
+    assert found.said == "holds" == found.verdict
+    kept = replace(found, unmet="dummy not met")
+    assert (kept.verdict, kept.said) == ("not comparable", "not comparable (holds)")
+    shown = kept.said_of("fails"), replace(kept, word="not comparable").said
+    assert shown == ("not comparable (fails)", "not comparable")
+    assert verdict_in(kept.said) == "not comparable" and not verdict_in("holding (9)")
+
+
+def test_so_many_hold_by_chance():
+    found = ledger.of_few(claim(), [[of_interval("a", Interval(1, 1, 2, 9, 9))]], "one", "One")
+    unmet, certain = replace(found, unmet="x"), replace(found, claim=claim(by_construction=True))
+    text = verdicts.by_chance([*[found] * 79, replace(found, word="fails"), unmet, certain])
+    assert "80 times here, and 79 of these hold" in text and "about 2 would hold by chance" in text
+
+
 def test_claims_about_a_model_of_the_paper_are_tested_on_its_family_alone(few):
     made = claim(measure="size_against", arguments={"subsets": ["S"]}, about=(few[1].label,))
     first, second = ledger.evaluate([made], few, None)
@@ -288,8 +358,8 @@ def test_every_claim_has_a_verdict_for_each_model_and_is_plain_json(findings):
         mine = [row for row in rows if row["model"] == model]
         assert len(mine) == len(findings) // 2 >= 25
     fields = [
-        "id", "paper", "place", "quote", "model", "verdict", "estimate", "low", "high", "n",
-        "interval", "conditions", "on the paper's numbers",
+        "id", "paper", "place", "quote", "model", "verdict", "word", "trainings", "of each", "part",
+        "estimate", "low", "high", "n", "interval", "conditions", "on the paper's numbers",
     ]  # fmt: skip
     for row in rows:
         assert list(row) == fields

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 from itertools import chain, product
 
 import numpy as np
@@ -104,19 +105,18 @@ def test_a_word_is_that_of_the_interval_over_trainings_or_that_all_have(
     means, entry, word, count, judged
 ):
     (found,) = judged(len(means), {"shares": means, **entry})
-    assert (found.word, found.verdict, found.count) == (word, word, count)
-    assert len(found.findings) == (1 if count >= 4 else count)
-    for finding in found.findings:
+    assert (found.word, found.verdict, found.trainings) == (word, word, count)
+    assert len(found.each) == (count if 1 < count < 4 else 0)
+    for finding in found.each or [found] if count else []:
         assert finding.claim.place == "(a)" and finding.claim.page == "page"
         assert finding.interval.n == 48 and finding.title == "pocket Qwen2-VL"
 
 
 def test_over_four_trainings_the_number_is_their_mean(judged):
     (found,) = judged(4, {"shares": [[0.1], [0.2], [0.3], [0.8]], "margin": 0.2})
-    (finding,) = found.findings
-    assert finding.interval.estimate == pytest.approx(0.35) and found.word == "inconclusive"
-    assert finding.interval.low < 0.2 < finding.interval.high < 1
-    assert (finding.part, finding.interval.clusters) == ("all", 3 + 12 + 6 + 4)
+    assert found.interval.estimate == pytest.approx(0.35) and found.word == "inconclusive"
+    assert found.interval.low < 0.2 < found.interval.high < 1
+    assert (found.part, found.interval.clusters) == ("all", 3 + 12 + 6 + 4)
 
 
 def test_what_a_claim_rests_on_is_a_condition_or_another_claim(judged, monkeypatch):
@@ -146,11 +146,13 @@ def test_a_condition_is_that_of_all_trainings(trained, monkeypatch):
     one, two, four = (trained(count).trainings for count in (1, 2, 4))
     assert gate.over_trainings(one) == one[0].unmet
     assert set(gate.over_trainings(four).values()) <= {"", "undecided", *gate._LACKING.values()}
-    never = {"dummy": "not met", "rewording": "not met", "readable": "not met"}
-    for training, states in zip(two, ({**never, "dummy": "", "readable": ""}, never), strict=True):
+    never = {"dummy": "not met", "rewording": "not met", "readable": "not met", "sister": "no"}
+    met = {"dummy": "", "readable": "", "sister": ""}  # a sister stands beside the first alone
+    for training, states in zip(two, ({**never, **met}, never), strict=True):
         monkeypatch.setitem(vars(training), "unmet", states)
     found = gate.over_trainings(two)
-    assert found == {"dummy": "undecided", "rewording": "not met", "readable": "not met"}
+    expected = {"dummy": "undecided", "rewording": "not met", "readable": "not met", "sister": ""}
+    assert found == expected
 
 
 def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path):
@@ -160,7 +162,7 @@ def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path)
         write_records(at / f"{name}.parquet", drawn_records(name, seed=2 * seed + place, rows=12))
     claims = [claim for claim in load_claims() if claim.paper == "sci"]
     models = chapters.subjects(names, tmp_path)
-    found = over_trainings.judge(claims, models)
+    found = ledger.evaluate(claims, models, None)
     alone = by_seed(models)
     singles = [ledger.evaluate(claims, alone[seed], None) for seed in seeds]
     of_each = {
@@ -171,14 +173,14 @@ def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path)
         of_each[each.claim.id, each.title].append({what: x.estimate for what, x, _ in each.parts})
     compared = 0
     for each in found:
-        theirs = [parts for parts in of_each[each.claim.id, each.model] if parts]
-        assert each.count == len(theirs)
-        for what, made, _ in each.findings[0].parts if theirs else ():
+        theirs = [parts for parts in of_each[each.claim.id, each.title] if parts]
+        assert each.trainings == len(theirs)
+        for what, made, _ in each.parts:
             expected = np.mean([parts[what] for parts in theirs if not np.isnan(parts[what])])
             assert made.estimate == pytest.approx(expected, abs=1e-12), (each.claim.id, what)
             compared += 1
     assert compared > 200
-    pair = next(each for each in found if each.claim.beside and each.count)
+    pair = next(each for each in found if each.claim.beside and each.trainings)
     assert pair.unmet == "" or " for " in pair.unmet  # both models must meet what it rests on
 
 
@@ -192,9 +194,11 @@ def test_a_page_says_of_each_claim_its_word_by_model_and_of_how_many_trainings(j
     assert one == "**Verdict: fails.** more pocket Qwen2-VL: *fails* (one training)."
     (none,) = judged(1, {"shares": [[0.2]], "lacking": [0]})
     assert "*not comparable* (not recorded)." in over_trainings.conclusion([none])
-    doubted = none._replace(count=4, unmet="dummy not met")
+    doubted = replace(none, word="holds", trainings=4, unmet="dummy not met")
     text = over_trainings.conclusion([doubted])
-    assert re.search(r"\*not comparable\* \(4 trainings; \[cond.*\]\(.+\): dummy not met\)", text)
+    assert re.search(
+        r"\*not comparable \(holds\)\* \(4 trainings; \[cond.*\]\(.+\): dummy not met\)", text
+    )
 
 
 def test_a_table_of_claims_has_what_decides_in_the_first_training_and_every_word(judged):
@@ -206,7 +210,7 @@ def test_a_table_of_claims_has_what_decides_in_the_first_training_and_every_word
     assert (first["verdict"], first["trainings"]) == ("inconclusive", "2: holds, fails")
     assert (first["decided by"], first["claimed"], first["n"]) == ("all", "> 0", "48")
     ends = first[f"found, {tables.INTERVAL}"]
-    assert ends.startswith("0.2000 [") and ends.key == found[0].findings[0].interval.key
+    assert ends.startswith("0.2000 [") and ends.key == found[0].interval.key
     none = lines.loc["none: pocket Qwen2-VL"]
     assert none["trainings"] == "0" and set(none[2:]) - {"> 0"} == {tables.MISSING}
 
@@ -251,7 +255,7 @@ def test_the_committed_claims_are_judged_on_todays_trainings():
     assert known == list("abcdefghi") and "use it or not" in places
     models = chapters.subjects([NAME, "pocket-llavanext"], FROZEN_RECORDS)
     found = over_trainings.judge(claims, models)
-    assert all(each.count for each in found) and not any(each.unmet for each in found)
+    assert all(each.trainings for each in found) and not any(each.unmet for each in found)
     assert all(re.fullmatch("holds|fails|inconclusive", each.word) for each in found)
 
 

@@ -301,11 +301,11 @@ def test_no_verdict_is_called_on_a_model_that_does_not_meet_its_conditions():
     assert ledger.gated(finding, {"one": met}) == finding
     lacking = met | {"dummy": "not met", "rewording": "undecided"}
     gated = ledger.gated(finding, {"one": lacking})
-    assert gated.verdict == "not comparable" and gated.parts == (("a", found, "not comparable"),)
+    assert gated.verdict == "not comparable" and gated.word == "holds"
     assert gated.interval == found and gated.unmet == "rewording undecided, dummy not met"
     both = ledger.gated(finding, {"one": met, "other": lacking})
     assert both.unmet == "rewording undecided, dummy not met for other"
-    nothing = replace(finding, parts=(), verdict="not comparable")
+    nothing = replace(finding, parts=(), word="not comparable")
     assert ledger.gated(nothing, {"one": lacking}) == nothing
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -125,8 +125,7 @@ class Subject:
     @property
     def seed(self) -> int:
         """Which training of its recipe this is, by its folder: 1 in `seed1`, 0 in the book's."""
-        digits = self._folder.name.removeprefix("seed")
-        return int(digits) if digits.isdigit() else 0
+        return seed_in(self._folder)
 
     @property
     def groups(self) -> np.ndarray:
@@ -424,9 +423,21 @@ def absences(companion: Found) -> str:
     return " ".join(companion.absent) + " Of these models nothing can be compared."
 
 
+def seed_in(folder: Path) -> int:
+    """Which training of its recipe the records of a folder are of."""
+    before, digits = folder.name[:4], folder.name[4:]
+    return int(digits) if before == "seed" and digits.isdigit() else 0
+
+
+def alone(model: Named) -> list[Any]:
+    """Every training of a model by itself; of what has none, itself."""
+    trainings = getattr(model, "trainings", [model])
+    return [replace(of, single=True) if isinstance(of, Subject) else of for of in trainings]
+
+
 def by_seed(models: Iterable[Subject]) -> dict[int, list[Subject]]:
     """Every training of some models by itself, those of one seed together."""
-    trainings = [replace(each, single=True) for model in models for each in model.trainings]
+    trainings = [training for model in models for training in alone(model)]
     seeds = sorted({training.seed for training in trainings})
     return {seed: [each for each in trainings if each.seed == seed] for seed in seeds}
 

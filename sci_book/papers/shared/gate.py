@@ -97,8 +97,9 @@ def over_trainings(trainings: Sequence[Trained]) -> dict[str, str]:
         records, *further = map(_judged_rows, trainings)
         table = conditions.measure(records, spec, paper=trainings[0].printed, further=further)
         words = {str(name): conditions.overall(lines) for name, lines in table.groupby("id")}
-        over = _LACKING | {"sister": each[0]["sister"]}
-        over |= {name: "" if word == "met" else word for name, word in words.items()}
+        over = _LACKING | {name: "" if word == "met" else word for name, word in words.items()}
+    if "sister" in each[0]:
+        over["sister"] = each[0]["sister"]
     unread = any(other.get(conditions.READABLE) for other in each)
     return over | {conditions.READABLE: "not met" if unread else ""}
 

@@ -27,6 +27,12 @@ LESS_PAPER = "ours − paper"
 COMPARE_COLUMNS = ("paper", "reproduced", "n", "low", "high", "verdict")
 
 
+def verdict_in(text: str) -> str:
+    """The verdict that a cell says, "not comparable" in "not comparable (holds)"; "" if none."""
+    word = text.partition(" (")[0]
+    return word if word in VERDICTS else ""
+
+
 class Ends(str):
     """An interval as text, with the `key` of its number (`Interval.key`), which a page's HTML has.
 
@@ -81,9 +87,10 @@ class Table:
         table = self._telling()
         if not len(table.frame):
             return f"<p>{escape(table.caption)}: none.</p>"
-        classes = table.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
+        words = table.frame.map(verdict_in)
+        classes = "verdict-" + words.map(lambda word: word.replace(" ", "-"))
         keys = table.frame.map(lambda text: f"k{text.key}" if getattr(text, "key", "") else "")
-        classes = classes.where(table.frame.isin(VERDICTS), keys)
+        classes = classes.where(words.ne(""), keys)
         if table.doubts is not None:
             classes = classes.mask(table.doubts.ne(""), "in-question")
         unnamed = table.frame.rename_axis(index=None)  # a name would take a header row of its own
@@ -234,7 +241,7 @@ def compare(
     missing = [column for column in COMPARE_COLUMNS if column not in frame.columns]
     if missing:
         raise ValueError(f"compare needs the columns {COMPARE_COLUMNS}; {missing} are missing")
-    unknown = set(frame["verdict"].dropna()) - set(VERDICTS)
+    unknown = {text for text in frame["verdict"].dropna() if not verdict_in(text)}
     if unknown:
         raise ValueError(f"{sorted(unknown)} are no verdicts; expected one of {VERDICTS}")
     delta = (frame["reproduced"] - frame["paper"]).astype(float)
