@@ -178,7 +178,7 @@ def turns_of(model, beta):
 def advised(claim):
     """Whether a registered claim would have SCI5 used for every question, in a word or by model."""
     mine = [each for each in judged if each.claim.id == claim]
-    said = {each.model: WORDS[each.verdict] for each in mine}
+    said = {each.title: WORDS[each.verdict] for each in mine}
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
     return ", ".join(f"{word} for {model}" for model, word in said.items())

@@ -59,11 +59,12 @@ Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts
 # %% [markdown]
 # ## Find a table, a figure or a claim
 #
-# A line with a table or figure of a paper has the verdict that its page gives on its own claim, in
-# its first lines. Beside it are counted the paper's sentences that are tested there, once for each
-# model: they are other claims, and may come out otherwise. A line with such a sentence has the
-# verdict of all models that it can be tested on, and then each model's own. *By construction* says
-# what the definitions or equations alone settle; records of one model may leave even that open.
+# A line with a table or figure of a paper has the verdict of the paper's sentences about it, on all
+# models that they can be tested on, and how many there are, once for each model. Beside it stands
+# the verdict of the page's own claim, in its first lines, which is another claim and may come out
+# otherwise. A line with one such sentence has its verdict, and then each model's own. *By
+# construction* says what the definitions or equations alone settle; records of one model may leave
+# even that open.
 
 # %% tags=["hide-input"]
 lines = {paper: pd.concat([indices[paper], tested[paper]], ignore_index=True) for paper in chosen}

@@ -83,11 +83,12 @@ class Finding:
 
     @property
     def of_trainings(self) -> str:
-        """How many trainings it is of, "4 trainings", and what each says where they are few."""
+        """How many trainings it is of, "4 trainings", and what each says where few differ."""
         if self.trainings < 2:
             return ""
-        words = f": {', '.join(of.word for of in self.each)}" if self.each else ""
-        return f"{self.trainings} trainings{words}"
+        words = [of.word for of in self.each]
+        differ = f": {', '.join(words)}" if len({*words}) > 1 else ""
+        return f"{self.trainings} trainings{differ}"
 
 
 def evaluate(

@@ -17,7 +17,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.pages import PageError, address, link, named, page_of, title_of
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, VERDICTS
+from sci_book.papers.shared.tables import MISSING, VERDICTS, verdict_in
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.results.statistics import LEVEL
@@ -67,25 +67,38 @@ def verdict_of(notebook: Path, paper: str, place: str = "", section: str = "") -
 
 
 def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
-    """A line a place in a paper, or of `OURS`: what is there, its page, the verdict, its claims.
+    """A line a place in a paper, or of `OURS`: what is there, its page, and what became of it.
+
+    `verdict` is that of the paper's sentences about the place, of all models that they can be
+    tested on; `claims` counts them, once for each model; `own` is the verdict of the page's own
+    claim. Of `OURS` that is the verdict.
 
     Args:
         pages: folder of the executed chapters.
-        findings: the ledger, whose verdicts are counted by page, a claim once for each model.
+        findings: the ledger.
     """
-    lines, mine = [], of_paper(findings, paper)
-    for entry in load_index(paper):
+    lines, mine, entries = [], of_paper(findings, paper), load_index(paper)
+    for entry in entries:
         name = Path(entry["page"]).name
-        if name == SCOREBOARD:  # the page that shows this: its verdict is the ledger's
-            word = overall_verdict(mine)
-        elif entry["page"].startswith("book/"):
-            word = MISSING
+        if name == SCOREBOARD:  # the page that shows this: its sentences are all
+            there, own = mine, MISSING
         else:
-            page = located(pages) / f"{page_of(name)}.ipynb"
-            word = verdict_of(page, paper, entry["place"], name)
-        claims = _counted([finding.verdict for finding in mine if finding.claim.page == name])
-        lines.append({**entry, "verdict": word, "claims": claims or MISSING})
+            others = {each["place"] for each in entries if each["page"] == entry["page"]}
+            there = [f for f in mine if f.claim.page == name and _about(f, entry["place"], others)]
+            own = MISSING
+            if not entry["page"].startswith("book/"):
+                page = located(pages) / f"{page_of(name)}.ipynb"
+                own = verdict_of(page, paper, entry["place"], name)
+        word = own if paper == OURS else overall_verdict(there) if there else MISSING
+        claims = _counted([finding.verdict for finding in there])
+        lines.append({**entry, "verdict": word, "claims": claims or MISSING, "own": own})
     return pd.DataFrame(lines)
+
+
+def _about(finding: Finding, place: str, others: Iterable[str]) -> bool:
+    """Whether a sentence is about a place of its page: it names that, or none that is there."""
+    named = [other for other in others if re.search(rf"{other}(?!\w)", finding.claim.place)]
+    return place in named or not named
 
 
 def _counted(verdicts: Sequence[str]) -> str:
@@ -124,7 +137,8 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 def _end(finding: Finding) -> str:
     """What a model came to; a claim with one end may be open on a model's records all the same."""
     certain = finding.claim.by_construction and finding.verdict == "inconclusive"
-    return f"{finding.title}: {finding.said}{' on its records alone' if certain else ''}"
+    device = " (on one thread of a processor)" if finding.quartiles else ""
+    return f"{finding.title}: {finding.said}{' on its records alone' if certain else device}"
 
 
 def claims_verdict(lines: Iterable[pd.DataFrame]) -> str:
@@ -184,7 +198,8 @@ def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _as_html(paper: str, frame: pd.DataFrame) -> str:
-    cells = frame[["place", "what", "verdict", "claims", "page"]].map(escape)
+    told = ["place", "what", "verdict", "claims", *(["own"] if paper != OURS else []), "page"]
+    cells = frame.reindex(columns=told, fill_value=MISSING).fillna(MISSING).map(escape)
     for name in ("what", "claims"):
         code = cells[name].str.replace("`(.+?)`", r"<code>\1</code>", regex=True)
         cells[name] = code.str.replace(r"\*([^\s*][^*]*)\*", r"<em>\1</em>", regex=True)
@@ -196,13 +211,15 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     heads = {
         "place": "kind" if paper == OURS else "in the paper",
         "what": "what is asked, or claimed" if paper == OURS else "what is there, or claimed",
-        "verdict": "verdict on the page’s own claim, or on the sentence",
-        "claims": "found" if paper == OURS else "the paper’s sentences tested there, or each model",
+        "verdict": "verdict" if paper == OURS else "verdict on the paper’s sentences",
+        "claims": "found" if paper == OURS else "how many, by model, or what each model says",
+        "own": "verdict on the page’s own claim",
     }
     style = Styler(cells.rename(columns=heads), cell_ids=False).hide(axis="index")
-    named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
-    classes = "verdict-" + named.str.replace(" ", "-")
-    style = style.set_td_classes(pd.DataFrame({heads["verdict"]: classes.where(named != "", "")}))
+    named = [heads[name] for name in ("verdict", "own") if name in told]
+    words = cells.rename(columns=heads)[named].map(verdict_in)
+    classes = ("verdict-" + words.map(lambda word: word.replace(" ", "-"))).where(words != "", "")
+    style = style.set_td_classes(classes)
     style = style.set_uuid(f"prose-scoreboard-{paper}")
     return style.set_table_attributes('class="sci-table"').to_html()
 
@@ -252,7 +269,7 @@ def sentence(frames: Mapping[str, pd.DataFrame]) -> str:
     A page with several verdicts counts with each, and the sentence says so.
     """
     frame = pd.concat(frames.values())
-    words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
+    words = frame.drop_duplicates(["page", "own"])["own"].tolist()
     return (
         f"{len(frame)} tables, figures and other places of the papers lead to "
         f"{frame['page'].nunique()} sections of the book. Of the sections' own claims, "

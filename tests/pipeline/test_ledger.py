@@ -292,7 +292,7 @@ def test_a_claim_is_of_all_trainings_and_what_was_measured_apart_of_the_first(fe
         assert of_time.trainings == of_questions.trainings == 1
         assert len(of_answers.each) == (count if count == 2 else 0)
         assert of_answers.of_trainings == {
-            1: "", 2: f"2 trainings: {of_answers.word}, {of_answers.word}", 4: "4 trainings",
+            1: "", 2: "2 trainings", 4: "4 trainings",
         }[count]  # fmt: skip
         (named,) = findings_of.named([models[0].name], models[0].path.parent)
         assert [one.seed for one in named.trainings] == [*range(count)]
@@ -310,6 +310,7 @@ def test_of_few_trainings_a_part_and_a_claim_have_the_word_that_all_have():
     assert [word for *_, word in found.parts] == ["holds", "inconclusive"]
     assert [of.word for of in found.each] == ["holds", "inconclusive"]
     assert found.interval == first[0].interval and found.part == "0"
+    assert found.of_trainings == "2 trainings: holds, inconclusive"
     assert ledger.of_few(claim(), [first, first], "one", "One").word == "holds"
     assert ledger.of_few(claim(), [parts(below)] * 3, "one", "One").word == "fails"
     alone = ledger.of_few(claim(), [second], "one", "One")

@@ -78,8 +78,25 @@ def test_a_section_has_the_verdict_that_its_page_prints_of_it(tmp_path, monkeypa
 def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     ledger = [finding("matrix", "holds"), finding("matrix", "fails"), finding("other", "holds")]
     found = verdicts.index("sci", pages, [*ledger, finding("matrix", "not comparable")])
+    assert found["own"].tolist() == ["fails", MISSING]
     assert found["verdict"].tolist() == ["fails", MISSING]
     assert found["claims"].tolist() == ["1 holds, 1 fails, 1 not comparable", MISSING]
+    alone = verdicts.index("sci", pages, [finding("matrix", "holds"), finding("matrix", "holds")])
+    assert alone["verdict"].tolist() == ["holds", MISSING]  # of the sentences, not of the page
+
+
+def test_a_sentence_that_names_a_table_is_not_of_another_on_its_page(pages, monkeypatch):
+    entries = [{"place": f"Table {n}", "what": "x", "page": "matrix"} for n in (1, 10)]
+    monkeypatch.setattr(verdicts, "load_index", lambda paper: entries)
+
+    def at(place, word):
+        made = finding("matrix", word)
+        return replace(made, claim=replace(made.claim, place=place))
+
+    made = [at("Section 4", "holds"), at("Appendix D, Table 10", "fails"), at("Table 1", "holds")]
+    found = verdicts.index("sci", pages, made)
+    assert found["verdict"].tolist() == ["holds", "fails"]
+    assert found["claims"].tolist() == ["2 hold", "1 holds, 1 fails"]
 
 
 def test_the_page_that_shows_the_index_has_the_ledgers_verdict(pages, monkeypatch):
@@ -102,7 +119,7 @@ def test_a_claim_has_the_verdict_of_the_models_it_can_be_tested_on():
     (line,) = verdicts.claim_lines("sci", [made[0], made[0]]).to_dict("records")
     assert line["claims"] == "a: holds"  # of the questions, say, alike for every model
     certain = replace(made[0], claim=replace(made[0].claim, by_construction=True))
-    still = replace(certain, verdict="inconclusive")
+    still = replace(certain, word="inconclusive")
     (line,) = verdicts.claim_lines("sci", [certain, still]).to_dict("records")
     assert line["verdict"] == "by construction"
     assert line["claims"] == "a: holds; a: inconclusive on its records alone"
@@ -123,7 +140,7 @@ def test_the_scoreboard_links_pages_by_their_titles():
 
 def test_the_sentence_counts_each_page_once():
     words = ["holds", "holds", "fails", "fails", MISSING]
-    frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
+    frame = pd.DataFrame({"page": list("aaabc"), "own": words})
     assert verdicts.sentence({"sci": frame[:2], "oric": frame[2:]}) == (
         "5 tables, figures and other places of the papers lead to 3 sections of the book. Of the "
         "sections' own claims, some having several, 1 hold, 2 fail, 0 are inconclusive and 0 not "
