@@ -40,9 +40,10 @@ figures.show(
 # %% [markdown]
 # ## The matrix
 #
-# Sort it by a click on a head, filter it, and open a cell for the rows behind it. Further training
-# seeds have lines of their own on the probes of the paper itself. Intervals are read one by one: if
-# no method changed anything, some would still exclude zero by chance.
+# Sort it by a click on a head, filter it, and open a cell for the rows behind it (the shipped
+# training's). Of four trainings and more a line is over all of them; of fewer, each has lines of
+# its own. Intervals are read one by one: if no method changed anything, some would still exclude
+# zero by chance.
 
 # %% tags=["hide-input"]
 HTML(matrix.as_html(cells))

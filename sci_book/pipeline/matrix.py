@@ -6,7 +6,7 @@ claimed; `conclusion` judges one method over all probes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -47,7 +47,14 @@ from sci_book.results.controls import READS
 from sci_book.results.drbench import TEXTUAL, VISUAL
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
-from sci_book.results.statistics import LEVEL, Interval, Sample, beyond_chance, verdict
+from sci_book.results.statistics import (
+    FEWEST,
+    LEVEL,
+    Interval,
+    Sample,
+    beyond_chance,
+    verdict,
+)
 from sci_core.methods import BASE, METHODS
 
 METHOD = "METHOD"
@@ -98,7 +105,7 @@ class Probe:
 class Cell:
     """What a method changes on a probe with a model, in points: percent, or hundredths.
 
-    part    what its intervals are taken of
+    part    what its intervals are taken of, of the first training
     change  with the interval that covers by itself
     """
 
@@ -110,6 +117,11 @@ class Cell:
     method: str
     part: Any
     change: Interval
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What the cells of all trainings have in common."""
+        return self.probe.paper, self.label, self.model, self.method
 
     @property
     def gain(self) -> float:
@@ -146,18 +158,19 @@ def load_probes() -> list[Probe]:
 
 
 def cells(models: Names, records: str | Path) -> list[Cell]:
-    """Every cell of the matrix that the records fill.
+    """Every cell of the matrix that the records fill, over trainings where there are `FEWEST`.
+
+    Of fewer each training has cells of its own.
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
-        records: their folder. Of further trainings, in the folders `seed1`, … below it, there are
-            probes of the book's own paper alone.
+        records: their folder. Those of further trainings lie in the folders `seed1`, … below it.
     """
     probes, trainings = load_probes(), chapters.by_seed(chapters.subjects(models, records))
-    return [
+    found = [
         cell
-        for place, subjects in enumerate(trainings.values())
-        for paper in ((OWN,) if place else PAPERS)
+        for subjects in trainings.values()
+        for paper in PAPERS
         for subject, evidence in zip(
             subjects, PAPERS[paper].evidence(subjects, None), strict=True
         )
@@ -167,6 +180,19 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         for part in probe.parts(evidence, method)
         if (cell := _cell(probe, subject, subject.seed, method, part)).change.n
     ]  # fmt: skip
+    alike: dict[tuple, list[Cell]] = {}
+    for cell in found:
+        alike.setdefault(cell.key, []).append(cell)
+    together = [_together(alike[cell.key], cell) for cell in found]
+    return [cell for cell in together if cell is not None]
+
+
+def _together(alike: Sequence[Cell], cell: Cell) -> Cell | None:
+    """A cell as it stands; of enough trainings the first, over all of them, and no other."""
+    if len(alike) < FEWEST:
+        return cell
+    change = cell.part.over([each.part.data for each in alike]).times(100)
+    return replace(cell, change=change) if cell is alike[0] else None
 
 
 def why_empty(records: Records) -> str:

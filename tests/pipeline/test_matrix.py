@@ -19,6 +19,7 @@ from sci_book.pipeline import matrix, pocket_data
 from sci_book.results.records import write_records
 from sci_book.results.statistics import Interval
 from tests.papers.shared.committed import shown
+from tests.papers.shared.drawn_records import drawn_records
 
 NAMES = ["pocket-qwen2vl", "mine"]
 SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
@@ -238,3 +239,20 @@ def test_the_command_prints_it_for_any_model(folder, capsys, monkeypatch):
     assert text.startswith("mine: each method less the base")
     cells = json.loads(text[text.index("\n[") :])
     assert {cell["model"] for cell in cells} == {"mine"} and cells[0]["n"] > 0
+
+
+def test_of_four_trainings_and_more_a_cell_is_over_all_of_them(tmp_path, monkeypatch):
+    name = "pocket-qwen2vl"
+    for seed in range(4):
+        at = tmp_path / f"seed{seed}" if seed else tmp_path
+        write_records(at / f"{name}.parquet", drawn_records(name, seed=seed, rows=12))
+    together = {cell.key: cell for cell in matrix.cells([name], tmp_path)}
+    monkeypatch.setattr(matrix, "FEWEST", 5)
+    alone = matrix.cells([name], tmp_path)
+    assert {cell.seed for cell in together.values()} == {0} < {cell.seed for cell in alone}
+    alike = [[cell for cell in alone if cell.key == key] for key in together]
+    whole = [cells for cells in alike if len(cells) == 4]
+    assert len(whole) > 20
+    for cells in whole:
+        changes = [cell.change.estimate for cell in cells]
+        assert together[cells[0].key].change.estimate == pytest.approx(np.mean(changes))

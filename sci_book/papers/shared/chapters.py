@@ -169,10 +169,11 @@ class Subject:
         found = paper_values("table10").get((self.label, "base", "all", "Overall"))
         return None if found is None else {"Overall": float(found.max())}
 
-    @property
+    @cached_property
     def fit(self) -> bool:
-        """Whether claims about SCI can be judged on this model."""
-        return not gate.of_claim(gate.OF_SCI, {self.name: self.unmet})
+        """Whether claims about SCI can be judged on this model, over its trainings."""
+        states = gate.over_trainings((self.ordinary or self).trainings)
+        return not gate.of_claim(gate.OF_SCI, {self.name: states})
 
     @cached_property
     def replay(self) -> Replay:
