@@ -31,9 +31,12 @@ def test_every_claim_and_condition_has_its_committed_value(today):
     assert list(today) == list(known)
     words = known.drop(columns=NUMBERS)
     pd.testing.assert_frame_equal(today.drop(columns=NUMBERS), words)
-    for name in NUMBERS:
-        here, there = (each[name].to_numpy() for each in (today, known))
-        np.testing.assert_allclose(here, there, rtol=1e-8, atol=1e-12, err_msg=name)
+    # What a network measures in float32 differs from one processor to the next.
+    by_network = known["part"].str.contains("CLIP", na=False)
+    for rows, near in ((~by_network, 1e-8), (by_network, 1e-5)):
+        for name in NUMBERS:
+            here, there = (each.loc[rows, name].to_numpy() for each in (today, known))
+            np.testing.assert_allclose(here, there, rtol=near, atol=1e-12, err_msg=name)
 
 
 def test_the_set_can_tell(today):
