@@ -162,7 +162,7 @@ def _unmet(model: Named) -> Mapping[str, str]:
 def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
     """The files the ledger reads beside the models' own records."""
     return [
-        *companion_files(subjects),
+        *companion_files([training for subject in subjects for training in alone(subject)]),
         *validation_files(subjects),
         *sorted(located(results).glob("*.json")),
         *sorted(located(results).glob("rft/*.json")),

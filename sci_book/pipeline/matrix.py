@@ -28,7 +28,6 @@ from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.pages import address, title_of
 from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.parameters import Names
-from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import (
     INTERVAL,
@@ -224,14 +223,8 @@ def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> 
 
 def sources(models: Names, records: str | Path) -> list[Path]:
     """The files that the matrix reads beside the models' own records."""
-    subjects = named(models, records)
-    trained = [
-        path
-        for folder in sorted(located(records).glob("seed*"))
-        for subject in subjects
-        if (path := folder / f"{subject.name}.parquet").is_file()
-    ]
-    return [*companion_files(subjects), *trained]
+    trained = [training for model in named(models, records) for training in model.trainings]
+    return companion_files(trained)
 
 
 def costs() -> dict[str, float]:

@@ -470,11 +470,17 @@ def stamp_of(
     beside: Iterable[Path] = (),
     sizes: Mapping[str, int | None] | None = None,
 ) -> Table:
-    """The provenance of a chapter that reads these models' records, and these files beside them.
+    """The provenance of a chapter that reads the records of these models' trainings, and these
+    files beside them.
 
     Rows that differ by model are named with it. `sizes` is that of `rows_read`.
     """
-    stamps = {model.name: model.records.stamp for model in models}
+    read = {
+        f"{model.name} seed {one.seed}" if place else model.name: one
+        for model in models
+        for place, one in enumerate(model.trainings)
+    }
+    stamps = {name: one.records.stamp for name, one in read.items()}
     data: dict[str, str] = {}
     for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
         sums = {
@@ -484,14 +490,20 @@ def stamp_of(
         }
         alike = len({*sums.values()}) == 1
         data |= {name if alike else f"{name}, {model}": text for model, text in sums.items()}
-    records = {model.name: checksum([model.path]) for model in models}
-    records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
+    records = {name: checksum([one.path]) for name, one in read.items()}
+    records |= {_within(path): checksum([path]) for path in beside}
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
         records=records,
         rows=rows_read(models[0].records, sizes) if models else "",
     )
+
+
+def _within(path: Path) -> str:
+    """How a file beside the records is named: by its folder, a further training's by both."""
+    folders = path.parts[-3:-1] if seed_in(path.parent.parent) else path.parts[-2:-1]
+    return "/".join([*folders, path.stem])
 
 
 def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -> str:

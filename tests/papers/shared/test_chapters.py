@@ -141,6 +141,12 @@ def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
         write_records(tmp_path / f"{name}.parquet", records_of(name))
     qwen, llava = models = chapters.subjects([QWEN, LLAVA], tmp_path)
     assert [each.seed for each in qwen.trainings] == [0, 1, 12] and llava.trainings == [llava]
+    beside = [tmp_path / at / "oric" / f"{QWEN}.parquet" for at in ("seed1", ".")]
+    for path in beside:
+        write_records(path, whole)
+    (told,) = chapters.stamp_of(models, beside).frame.loc["records"]
+    read = [QWEN, f"{QWEN} seed 1", f"{QWEN} seed 12", LLAVA, f"seed1/oric/{QWEN}", f"oric/{QWEN}"]
+    assert [pair.partition(":")[0] for pair in told.split(", ")] == read
     by_seed = chapters.by_seed(models)
     assert {seed: [each.name for each in found] for seed, found in by_seed.items()} == {
         0: [QWEN, LLAVA], 1: [QWEN], 12: [QWEN],
