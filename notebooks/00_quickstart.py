@@ -316,7 +316,8 @@ figures.show(
 pixels = np.asarray(photograph, dtype=float).ravel()
 for name in ("noise400", "noise500"):
     noisy = np.asarray(dummies[name], dtype=float).ravel()
-    print(f"{name}: correlation with the original {np.corrcoef(noisy, pixels)[0, 1]:.2f}")
+    alike = tables.number(np.corrcoef(noisy, pixels)[0, 1])
+    print(f"{name}: correlation with the original {alike}")
 print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %% [markdown]

@@ -161,6 +161,12 @@ def test_is_small_and_names_no_machine(source):
 
 
 @chapters
+def test_numbers_with_decimals_are_rounded_by_one_rule(source):
+    """`tables.number`: Python's formats round a half of one number up and of another down."""
+    assert not re.findall(r":[+,]?\.[1-9]f", source.read_text(encoding="utf-8"))
+
+
+@chapters
 def test_heat_maps_lie_on_the_pages_own_ground(source):
     """A map of matplotlib's or seaborn's own is pale at zero, which glares on a dark page."""
     others = r"get_cmap\(|as_cmap=True|cmap=[\"']|colormaps\["

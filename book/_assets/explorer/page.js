@@ -222,7 +222,7 @@ const SCI_EXPLORER = (() => {
     const left = chosen.filter((k) => !cut(k));
     const row = (label, cls, cells) =>
       `<tr class="${cls}"><th scope="row">${label}</th>${cells.join("")}</tr>`;
-    const text = (value) => signed(value.toFixed(2));
+    const text = (value) => SciEngine.fixed(value, 2);
     /* Bars that are full for the best of the row that is not dropped, and gone at DEPTH below;
        `mark`: a value that a line is drawn at. */
     const line = (label, all, cls, dropped = () => false, mark = -Infinity) => {
@@ -269,17 +269,15 @@ const SCI_EXPLORER = (() => {
     at("cutoff").textContent = equation === null
       ? "The base takes the token with the largest logit; nothing is dropped."
       : terms.cutoff === -Infinity ? "At β 0 nothing is dropped; the largest score wins."
-      : `A token is dropped where ${tc} lies below ${signed(terms.cutoff.toFixed(2))}: ` +
+      : `A token is dropped where ${tc} lies below ${text(terms.cutoff)}: ` +
         "the largest value less ln(1/β), the line in its row. Of the others the largest score wins.";
     const prompts = q.prompts[model.name];
     at("prompts").innerHTML = Object.entries(prompts).map(([name, text]) =>
       `<dt>${name}</dt><dd${language(text)}>${escape(text)}</dd>`).join("");
   }
 
-  const signed = (text) => text.replace("-", "−");
-
   function range(low, high) {
-    const [least, most] = [low, high].map((value) => signed(value.toFixed(1)));
+    const [least, most] = [low, high].map((value) => SciEngine.fixed(value, 1));
     return least === most ? least : `${least} to ${most}`;
   }
 
@@ -316,18 +314,20 @@ const SCI_EXPLORER = (() => {
       gains.map((gain) => `<td>${gain}</td>`).join("") + "</tr></tbody>";
     const margin = state.method.tau1 * -Math.log(state.method.beta);
     const spares = margin === Infinity ? "every token"
-      : `tokens ${margin.toFixed(1)} logits below the best`;
+      : `tokens ${SciEngine.fixed(margin, 1)} logits below the best`;
     at("loose").textContent = RULES[state.method.rule].equation !== null && margin > LOOSE
       ? `This constraint spares ${spares}. The records tell ` +
         "the first token of such a setting; how its answers go on, they do not." : "";
   }
 
   function drawComparison() {
-    const times = `It reads ${cost(state.method).toFixed(2)} times the base's tokens, for a picture ` +
-      `of ${imageTokens} tokens with prefixes shared`;
+    const [own, kept] = [state.method, state.kept].map(
+      (method) => method && SciEngine.fixed(cost(method), 2));
+    const times = `It reads ${own} times the base's tokens, for a picture of ${imageTokens} tokens ` +
+      "with prefixes shared";
     const apart = differing();
     at("cost").textContent = state.kept
-      ? `${times}; the kept setting ${cost(state.kept).toFixed(2)} times.` : `${times}.`;
+      ? `${times}; the kept setting ${kept} times.` : `${times}.`;
     at("kept").innerHTML = !state.kept ? "" :
       `Kept: ${escape(described(state.kept))}. Of ${questions.length} questions shown here ` +
       `${apart.length} are answered otherwise` + (apart.length ? ": " : ".") +

@@ -15,7 +15,7 @@ import pytest
 from sci_book.papers.sci.explorer import data
 from sci_book.papers.sci.explorer.data import write
 from sci_book.papers.sci.overhead import ratio
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, tables
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results import controls
 from sci_book.results.drbench import subsets
@@ -213,6 +213,14 @@ def test_the_controls_answer_as_those_of_the_library(name, opened):
     second = page.evaluate("m => SCI_EXPLORER.control(m, 'runner-up')", name)
     said = [text or "" for text in controls.runner_up(model.records)]
     assert [each["said"] for each in second] == said and len({*said}) > 20
+
+
+def test_numbers_are_rounded_as_those_of_tables(opened):
+    values = [16.25, 16.45, -16.25, 0.125, 28.499999999999996, -0.004, 2.675, 100, 0.5, -1.005]
+    page = opened()
+    for decimals in (0, 1, 2):
+        said = [page.evaluate("([x, d]) => SciEngine.fixed(x, d)", [x, decimals]) for x in values]
+        assert said == [tables.number(value, decimals) for value in values]
 
 
 EVERY_QUESTION = """async () => {
