@@ -45,7 +45,9 @@ METHOD_COLOURS = {name: row.colour for name, row in methods.METHODS.items()}
 READ_ON = 0.6  # how opaque a colour may be for ink on it to be read, on a light page and a dark one
 
 
-def over_ground(most: str, least: str | None = None, opaque: float = 1.0):
+def over_ground(
+    most: str, least: str | None = None, opaque: float = 1.0
+) -> LinearSegmentedColormap:
     """A colour map whose zero is the page's own ground, light or dark.
 
     Args:
