@@ -37,7 +37,7 @@ at_head = Answer()  # computed below, and written here
 # A method *mends* an answer if it alone is right, *breaks* it if the model alone is right, and
 # *leaves* it as right or as wrong as it was. This is on test rows, for each β and each choice of
 # rows: all; B, where the model is wrong and says the same of a dummy picture; S, where a
-# rewording changes its answer; and the rows outside both. Methods with a ring take no idea of SCI:
+# rewording changes its answer; and the rows outside both. Methods with a ring have nothing of SCI:
 # the model's *second choice*, and what most of four wordings answer.
 
 # %%
@@ -162,13 +162,13 @@ def gain_of(model, contrast, part):
 
 
 def how_sure(model, contrast, part):
-    """A difference's interval, in how many trainings it points there, and the paper's number."""
+    """A difference with its interval, in how many trainings it has this sign, and the paper's."""
     line = line_of(model, contrast, part)
-    ends = tables.interval(line["low"], line["high"], key=line["key"])
+    here = tables.with_ends(line["estimate"], line["low"], line["high"], key=line["key"])
     alike = [np.sign(one) == np.sign(line["estimate"]) for one in of_all(line) if np.isfinite(one)]
     paper = "" if np.isnan(line["paper"]) else f", paper: {tables.signed(line['paper'])}"
-    beside = f", so in {sum(alike)} of {len(alike)} trainings" if len(alike) > 1 else ""
-    return f"{model.shown} {ends}{beside}{paper}"
+    beside = f", same sign in {sum(alike)} of {len(alike)} trainings" if len(alike) > 1 else ""
+    return f"{model.shown} {here}{beside}{paper}"
 
 
 def turned_by(model, beta):
@@ -250,8 +250,8 @@ items = [
         "**Where bias or wording spoils the answer** (BS), SCI5 against VCD (visual contrastive "
         f"decoding, on which SCI builds) {list_of(gain_of, 'VCD', 'BS')}. Over all questions it "
         f"{list_of(gain_of, 'VCD', 'all rows')}.",
-        f"BS: {list_of(how_sure, 'VCD', 'BS')}",
-        f"All: {list_of(how_sure, 'VCD', 'all rows')}",
+        *(f"BS: {how_sure(model, 'VCD', 'BS')}" for model in subjects),
+        *(f"All: {how_sure(model, 'VCD', 'all rows')}" for model in subjects),
     ),
     item(
         f"**Over all questions** SCI5 {list_of(turns_of, SHIPPED)}. With β = {gentle:g} in the "
@@ -275,8 +275,8 @@ Markdown(
 )
 
 # %% [markdown]
-# An interval is over trainings and questions where there are four trainings or more, and of fewer
-# that of the shipped one over questions. *Not comparable* means that a model does not meet what the
+# With four trainings or more an interval is over trainings and questions; with fewer it is that of
+# the shipped training, over questions. *Not comparable* means that a model does not meet what the
 # claim rests on ({ref}`conditions`). {doc}`why_gains` says where the gain comes from,
 # {doc}`objections` what else could explain it; {doc}`verdicts` has every other sentence of the
 # paper.
