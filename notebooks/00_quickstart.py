@@ -35,7 +35,7 @@ from sci_book.data.catalogue import model_name
 from sci_book.methods import with_constants
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.papers.shared.answer import Answer
-from sci_book.papers.shared.svg import INK, ON_PALE
+from sci_book.papers.shared.figures import INK, READ_ON, over_ground
 from sci_book.results.drbench import split, subsets
 from sci_book.run.provenance import as_recorded, revision
 from sci_core import BASE, counterfactual_image, generate, load_model, method, rewrite
@@ -193,22 +193,18 @@ at_head.write("\n".join(f"- {line}" for line in lines))
 # option's letter. The lower block holds what the equations make of a column.
 
 # %%
-SHADES = sns.blend_palette(["#edf3f9", "#8fb8dc", "#15497f"], as_cmap=True)
-AROUND_0 = sns.blend_palette(["#4a2a86", "#b9a6dd", "#f4f1ea", "#f3ad6f", "#94400a"], as_cmap=True)
+SHADES = over_ground("#0072b2", opaque=READ_ON)
+AROUND_0 = over_ground("#dd6b20", "#6b21a8", READ_ON)
 
 
 def draw_cells(ax, table, names, framed, **scale):
     """A coloured cell a number: the largest of a row bold, one framed, none as a dash."""
-    sns.heatmap(table, ax=ax, annot=True, fmt=".2f", annot_kws={"size": 9}, cbar=False,
-                linewidths=1.5, linecolor="none", **scale)  # fmt: skip
-    fills = ax.collections[0].get_facecolor().reshape(*table.shape, 4)
+    sns.heatmap(table, ax=ax, annot=True, fmt=".2f", annot_kws={"size": 9, "color": INK},
+                cbar=False, linewidths=1.5, linecolor="none", **scale)  # fmt: skip
     for text in ax.texts:
         column, line = (int(place) for place in text.get_position())
-        value, luminance = (
-            table.iloc[line, column],
-            sns.utils.relative_luminance(fills[line, column]),
-        )
-        text.set(text=tables.number(value), color=ON_PALE if luminance > 0.18 else "white")
+        value = table.iloc[line, column]
+        text.set_text(tables.number(value))
         if value == table.iloc[line].max():
             text.set_fontweight("bold")
     for line, column in zip(*np.nonzero(table.isna()), strict=True):
@@ -320,7 +316,8 @@ figures.show(
 pixels = np.asarray(photograph, dtype=float).ravel()
 for name in ("noise400", "noise500"):
     noisy = np.asarray(dummies[name], dtype=float).ravel()
-    print(f"{name}: correlation with the original {np.corrcoef(noisy, pixels)[0, 1]:.2f}")
+    alike = tables.number(np.corrcoef(noisy, pixels)[0, 1])
+    print(f"{name}: correlation with the original {alike}")
 print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %% [markdown]

@@ -22,6 +22,7 @@ from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables, timing
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.pages import address
+from sci_book.papers.shared.tables import number
 from sci_core.methods import METHODS, SCI5, sci
 
 began = stamp.begin()
@@ -127,7 +128,7 @@ def one_number(model):
     return model.share(model.right(sci(M=1, N=1)), BS).estimate
 
 
-print(f"{tables.number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
+print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
 
 # %% [markdown]
 # {doc}`rounds` has the whole table, and {doc}`../book/api_book` what `subjects`, `sets` and `right`
@@ -170,10 +171,10 @@ DOORS = {
         f"From three to five? {answer('five rounds beat three on BS')} From five to seven? "
         f"{answer('seven rounds beat five on BS')}",
     ("What does it cost?", "table07_cost"):
-        f"It reads {tokens:.2f} times the base’s tokens, and takes {least:.2f} to {most:.2f} "
-        f"times as long on one thread of a processor, for pictures of {image_tokens} tokens. On a "
-        f"GPU (A800) the paper has {in_batch:.2f} in one batch, {by_one:.2f} one by one; none was "
-        "measured here.",
+        f"It reads {number(tokens)} times the base’s tokens, and takes {number(least)} to "
+        f"{number(most)} times as long on one thread of a processor, for pictures of "
+        f"{image_tokens} tokens. On a GPU (A800) the paper has {number(in_batch)} in one batch, "
+        f"{number(by_one)} one by one; none was measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC: {temperatures}. β says how far below the best a token may lie: "
         f"{SCI5.beta:g} where bias is expected, {GENTLE.beta:g} where little is.",

@@ -39,7 +39,7 @@ def can_be(share: str, rows: int) -> str:
     decimals, fits = len(share.partition(".")[2]), counts_printed(share, rows)
 
     def told(count):
-        return f"{count:,} right answers are {100 * count / rows:.{decimals + 1}f} %"
+        return f"{count:,} right answers are {tables.number(100 * count / rows, decimals + 1)} %"
 
     of = f"{share} % of {rows:,} rows"
     if len(fits) > 1:

@@ -191,9 +191,10 @@ for model in tuned:
     if policy is not None and ok.any():
         unread = 100 * pd.isna(model.records.parsed(policy)[ok]).mean()
         line = f"- Without its constraint SCI5 of {model.shown} gives an answer that cannot be read"
-        line += f" on {unread:.1f} % of all validation rows; it counts as wrong."
+        line += f" on {tables.number(unread, 1)} % of all validation rows; it counts as wrong."
         if (known := printed.get((model.label, FREE, "all", "Overall"))) is not None:
-            line += f" In the paper at most {100 - known:.1f} % can be wrong in this way."
+            most = tables.number(100 - known, 1)
+            line += f" In the paper at most {most} % can be wrong in this way."
         display(Markdown(line))
 
 # %% [markdown]
@@ -508,7 +509,7 @@ along = [
     ) for value, head in heads.items()
 ]  # fmt: skip
 odds = {method.name: {"τ1": method.tau1, "β": method.beta, "margin, logits": method.margin,
-                      "least odds, β to the power τ1": f"{method.beta**method.tau1:.3f}"}
+                      "least odds, β to the power τ1": tables.number(method.beta**method.tau1, 3)}
         for method in SWEPT}  # fmt: skip
 tables.download("beta_and_tau", [
     *along, tables.plain(pd.DataFrame(odds).T, name="let pass", caption=""),

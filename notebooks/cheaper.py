@@ -222,7 +222,7 @@ PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), ICD, VDD, *MEAN
 def bought(model, method, part):
     """A method less the base, with what it costs."""
     read, rounds = cost(READS.get(method, method), 320)
-    paid = f"{read / cost(BASE, 320).read:.2f} × base, {rounds} rounds"
+    paid = f"{tables.number(read / cost(BASE, 320).read)} × base, {rounds} rounds"
     return framed.line(
         model,
         lambda training: training.right(method) - training.right("base"),
@@ -251,8 +251,10 @@ framed.table(
 # filter keeps of a signal with that error, with $d^2$ for the power of the signal, which is not
 # known:
 #
-# $$\frac{\mathrm{TC}}{\tau_1} + \frac{1}{\tau_2}\,\frac{d^3}{d^2 + s^2}
-# \quad\text{in place of}\quad \frac{\mathrm{TC}}{\tau_1} + \frac{d}{\tau_2}.$$
+# $$\begin{gathered}
+# \frac{\mathrm{TC}}{\tau_1} + \frac{1}{\tau_2}\,\frac{d^3}{d^2 + s^2} \\
+# \text{in place of}\quad \frac{\mathrm{TC}}{\tau_1} + \frac{d}{\tau_2}.
+# \end{gathered}$$
 #
 # It was chosen among five rules and SCI5 itself, at six β, on validation rows alone
 # (`benchmarks/rules.py` prints what each gained and lost there): none gained on BS and lost nothing

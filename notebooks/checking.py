@@ -114,7 +114,8 @@ holds = max(books) < 60 and pooled["gib"] < 1
 at_head.write(
     f"**Verdict: {'holds' if holds else 'fails'}.** The book of some rows of a model took "
     f"{min(books):.0f} to {max(books):.0f} minutes in {len(books)} families; "
-    f"{pooled['rows']:,} records {pooled['seconds']:.0f} seconds and {pooled['gib']:.2f} GiB."
+    f"{pooled['rows']:,} records {pooled['seconds']:.0f} seconds and "
+    f"{tables.number(pooled['gib'])} GiB."
 )
 
 # %% [markdown]

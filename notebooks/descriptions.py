@@ -300,7 +300,8 @@ second.table(judged, "prose-judged").fold()
 #   there if its kind is, whatever its number and colour; phrases count these.
 # - The conditions of other pages say that a rewording asks the same *there*. Here that is a claim
 #   of its own, on which no other rests: whoever uses the rule `prefix` meets SCI with it.
-# - Greedy decoding, 48 tokens at most.
+# - Greedy decoding, of these records 48 tokens at most; a caption of a run of yours may have 64,
+#   unless you say otherwise.
 #
 # ## If you change …
 #

@@ -399,7 +399,7 @@ def bins():
         ours = here_bins[model.name, kind]
         theirs = paper_bins.get((beside.get(model.name), PAPER_SETS[kind]), ours[:0])
         for low in sorted({*ours["low"], *theirs["low"]}):
-            cells = {"kind": kind, "bin": f"from {low:.1f}"}
+            cells = {"kind": kind, "bin": f"from {tables.number(low, 1)}"}
             for who, lines in (("paper", theirs), ("here", ours)):
                 own = lines[lines["low"] == low]
                 count, sure, right = own[["count", "confidence", "accuracy"]].mean()

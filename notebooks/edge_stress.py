@@ -243,7 +243,7 @@ def table08():
         yield edge.line(
             model, of_pool, "drop", GAP, precision=recorded.precision(model),
             **{"clean, %": 100 * clean, "blurred, %": 100 * blurred},
-            retention=f"{blurred / clean:.3f}" if clean > 0 else tables.MISSING,
+            retention=tables.number(blurred / clean, 3) if clean > 0 else tables.MISSING,
         )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.papers.sci.chapters.shapes import differs, less
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
-from sci_book.papers.shared.svg import ON_PALE
+from sci_book.papers.shared.figures import INK, READ_ON, over_ground
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.run.presets import prompt_hash
@@ -232,12 +232,10 @@ def draw_moves(ax, table):
         return
     stays = table.index.to_numpy()[:, None] == table.columns.to_numpy()
     shades = np.ma.masked_invalid(np.where(stays, np.nan, table))
-    colours = plt.get_cmap("Oranges").with_extremes(bad="#f3f4f6")
+    colours = over_ground("#dd6b20", opaque=READ_ON).with_extremes(bad=(0.5, 0.5, 0.5, 0.12))
     ax.imshow(shades, cmap=colours, vmin=0, vmax=FULL, aspect="auto")
     for (down, across), value in np.ndenumerate(table.to_numpy()):
-        dark = value > 0.6 * FULL
-        ink = "#4b5563" if stays[down, across] else "white" if dark else ON_PALE
-        text = tables.number(value, 0)
+        ink, text = "#6b7280" if stays[down, across] else INK, tables.number(value, 0)
         ax.text(across, down, text, ha="center", va="center", color=ink, fontsize=8)
     ax.set_xticks(range(len(table.columns)), table.columns)
     ax.set_yticks(range(len(table.index)), table.index)

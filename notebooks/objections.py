@@ -209,7 +209,7 @@ figures.show(
 )
 
 # %%
-paid["tokens"] = paid["tokens"].map("{:.2f}".format)
+paid["tokens"] = paid["tokens"].map(tables.number)
 frame.table(
     paid, ("method", "tokens"), ("model", "subset"), name="paid", show=("here",),
     caption=f"Less the base, points, {tables.INTERVAL}s; tokens in multiples of the base's",
@@ -505,7 +505,8 @@ second.table(judged, "prose-judged").fold()
 
 # %% tags=["hide-input"]
 count = len({each.claim.id for each in judged})
-Markdown(f"By chance alone at most {count * (1 - LEVEL) / 2:.1f} of {count} claims on a model.")
+most = tables.number(count * (1 - LEVEL) / 2, 1)
+Markdown(f"By chance alone at most {most} of {count} claims on a model.")
 
 # %% [markdown]
 # ## Deviations

@@ -117,7 +117,8 @@ falls = f1["POPE"] - f1["ORIC"]
 frame.table(
     losses, rows=("model", "what"), columns=(), name="lost", show=("paper", "here", "n"),
     caption="What is lost from POPE to ORIC, in points; macro F1 falls in "
-    f"{(falls > 0).sum()} of the paper's {len(falls)} rows, by {falls.median():.2f} at the median",
+    f"{(falls > 0).sum()} of the paper's {len(falls)} rows, by {tables.number(falls.median())} at "
+    "the median",
 )  # fmt: skip
 
 # %% [markdown]

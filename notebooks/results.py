@@ -20,6 +20,7 @@ from sci_book.papers.sci.chapters import drbench_tables, turned
 from sci_book.papers.sci.chapters.shapes import less as printed_gap
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.answer import Answer
+from sci_book.papers.shared.evidence import method_of
 from sci_book.papers.shared.pages import address
 from sci_book.pipeline import over_trainings as second
 from sci_core.methods import METHODS
@@ -36,7 +37,7 @@ at_head = Answer()  # computed below, and written here
 # A method *mends* an answer if it alone is right, *breaks* it if the model alone is right, and
 # *leaves* it as right or as wrong as it was. This is on test rows, for each β and each choice of
 # rows: all; B, where the model is wrong and says the same of a dummy picture; S, where a
-# rewording changes its answer; and the rows outside both. Methods with a ring take no idea of SCI:
+# rewording changes its answer; and the rows outside both. Methods with a ring have nothing of SCI:
 # the model's *second choice*, and what most of four wordings answer.
 
 # %%
@@ -148,31 +149,53 @@ def of_all(line):
     return line["others"] if line["trainings"] > 1 else (line["estimate"], *line["others"])
 
 
-def gain_of(model, contrast, part):
-    """A difference as a verb, its interval, in how many trainings it points there, the paper's."""
+def line_of(model, contrast, part):
+    """A line of `gains`."""
     at = gains[(gains["model"] == model.shown) & (gains["contrast"] == f"SCI5 − {contrast}")]
     (line,) = at[at["part"] == part].to_dict("records")
-    if not line["n"]:
-        return f"{chapters.gain(np.nan)} ({model.shown})"
-    ends = tables.interval(line["low"], line["high"], key=line["key"])
+    return line
+
+
+def gain_of(model, contrast, part):
+    """A difference as a verb."""
+    return f"{chapters.gain(line_of(model, contrast, part)['estimate'])} ({model.shown})"
+
+
+def how_sure(model, contrast, part):
+    """A difference with its interval, in how many trainings it has this sign, and the paper's."""
+    line = line_of(model, contrast, part)
+    here = tables.with_ends(line["estimate"], line["low"], line["high"], key=line["key"])
     alike = [np.sign(one) == np.sign(line["estimate"]) for one in of_all(line) if np.isfinite(one)]
-    paper = "" if np.isnan(line["paper"]) else f"; paper: {tables.signed(line['paper'])}"
-    beside = f", so in {sum(alike)} of {len(alike)} trainings" if len(alike) > 1 else ""
-    return f"{chapters.gain(line['estimate'])} {ends} ({model.shown}{beside}{paper})"
+    paper = "" if np.isnan(line["paper"]) else f", paper: {tables.signed(line['paper'])}"
+    beside = f", same sign in {sum(alike)} of {len(alike)} trainings" if len(alike) > 1 else ""
+    return f"{model.shown} {here}{beside}{paper}"
+
+
+def turned_by(model, beta):
+    """What SCI5 breaks and mends of all answers, a line each."""
+    at = moved[(moved["model"] == model.shown) & (moved["method"] == "SCI5")]
+    return (
+        at[(at["questions"] == "all") & (at["beta"] == beta)].set_index("way").loc[[*turned.WAYS]]
+    )
 
 
 def turns_of(model, beta):
-    """What SCI5 mends and breaks of all answers, and in how many trainings it mends more."""
-    at = moved[(moved["model"] == model.shown) & (moved["method"] == "SCI5")]
-    at = at[(at["questions"] == "all") & (at["beta"] == beta)].set_index("way").loc[[*turned.WAYS]]
+    """What SCI5 mends and breaks of all answers, in words."""
+    at = turned_by(model, beta)
     if not at["n"].all():
         return f"is not recorded ({model.shown})"
-    each = [
-        broken < mended for broken, mended in zip(*map(of_all, at.to_dict("records")), strict=True)
-    ]
-    beside = f"; more mended in {sum(each)} of {len(each)} trainings" if len(each) > 1 else ""
-    broken, mended = at["estimate"]
-    return f"mends {mended:.1f} % and breaks {broken:.1f} % ({model.shown}{beside})"
+    broken, mended = (tables.number(share, 1) for share in at["estimate"])
+    return f"mends {mended} % and breaks {broken} % ({model.shown})"
+
+
+def more_mended(model, beta):
+    """In how many trainings SCI5 mends more than it breaks."""
+    at = turned_by(model, beta)
+    if not at["n"].all():
+        return f"not recorded ({model.shown})"
+    pairs = zip(*map(of_all, at.to_dict("records")), strict=True)
+    each = [broken < mended for broken, mended in pairs]
+    return f"{sum(each)} of {len(each)} ({model.shown})"
 
 
 def advised(claim):
@@ -185,15 +208,19 @@ def advised(claim):
 
 
 # %% tags=["hide-input"]
-ADVICE = ("use-it", "use-it-with-care")  # at β 0.3 and 0.8, over all rows, against base and vote
+ADVICE = ("use-it", "use-it-with-care")  # over all rows, against base and vote, each at its own β
 WORDS = {
     "holds": "yes",
     "fails": "no",
     "inconclusive": "undecided",
     "not comparable": "not to be said",
 }
-judged = second.judge([each for each in second.load_claims() if each.id in ADVICE], subjects)
-plain, careful = map(advised, ADVICE)
+claims = {each.id: each for each in second.load_claims() if each.id in ADVICE}
+judged = second.judge(list(claims.values()), subjects)
+plain, careful = (
+    f"with β = {method_of(claims[name].arguments['methods'][0]).beta:g}: **{advised(name)}**"
+    for name in ADVICE
+)
 known = gains[(gains["contrast"] == "SCI5 − VCD") & (gains["part"] == "BS")]["verdict"]
 words = [
     word if model.fit else "not comparable" for model, word in zip(subjects, known, strict=True)
@@ -211,18 +238,35 @@ def list_of(say, *arguments):
     return "; ".join(say(model, *arguments) for model in subjects)
 
 
+def item(sentence, *notes):
+    """A sentence, and in the margin what says how sure it is."""
+    beside = "\n\n  ".join(['<div class="beside">', *notes, "</div>"])
+    return f"- {sentence}\n\n  {beside}\n"
+
+
 # %% tags=["remove-output", "hide-input"]
-at_head.write(
-    "- **Where bias or wording spoils the answer** (BS), SCI5 against VCD (visual contrastive "
-    f"decoding, on which SCI builds) {list_of(gain_of, 'VCD', 'BS')}. Over all questions it "
-    f"{list_of(gain_of, 'VCD', 'all rows')}.\n"
-    f"- **Over all questions** SCI5 {list_of(turns_of, SHIPPED)}; "
-    f"with β = {gentle:g} in the place of {SHIPPED:g} it {list_of(turns_of, gentle)}.\n"
-    "- **Use it or not,** for every question? "
-    f"As shipped, with β = 0.3: **{plain}**; with β = 0.8: **{careful}**. It would have to be "
-    "right more often than the model alone and than "
-    f"[a vote of four wordings]({address('objections')}), which costs fewer tokens.{caution}"
-)
+items = [
+    item(
+        "**Where bias or wording spoils the answer** (BS), SCI5 against VCD (visual contrastive "
+        f"decoding, on which SCI builds) {list_of(gain_of, 'VCD', 'BS')}. Over all questions it "
+        f"{list_of(gain_of, 'VCD', 'all rows')}.",
+        *(f"BS: {how_sure(model, 'VCD', 'BS')}" for model in subjects),
+        *(f"All: {how_sure(model, 'VCD', 'all rows')}" for model in subjects),
+    ),
+    item(
+        f"**Over all questions** SCI5 {list_of(turns_of, SHIPPED)}. With β = {gentle:g} in the "
+        f"place of {SHIPPED:g} it {list_of(turns_of, gentle)}.",
+        "Trainings in which more is mended than broken:",
+        f"β = {SHIPPED:g}: {list_of(more_mended, SHIPPED)}",
+        f"β = {gentle:g}: {list_of(more_mended, gentle)}",
+    ),
+    item(
+        f"**Use it or not,** for every question? As shipped, {plain}; {careful}.",
+        "A yes has to be right more often than the model alone and than [a vote of four wordings]"
+        f"({address('objections')}), which costs fewer tokens.",
+    ),
+]
+at_head.write("\n".join(items) + caution)
 
 # %% tags=["hide-input"]
 Markdown(
@@ -231,8 +275,8 @@ Markdown(
 )
 
 # %% [markdown]
-# An interval is over trainings and questions where there are four trainings or more, and of fewer
-# that of the shipped one over questions. *Not comparable* means that a model does not meet what the
+# With four trainings or more an interval is over trainings and questions; with fewer it is that of
+# the shipped training, over questions. *Not comparable* means that a model does not meet what the
 # claim rests on ({ref}`conditions`). {doc}`why_gains` says where the gain comes from,
 # {doc}`objections` what else could explain it; {doc}`verdicts` has every other sentence of the
 # paper.

@@ -122,7 +122,7 @@ for shown, part in on_bs.groupby("model", sort=False):
     of = f", {of_step[shown]:.0f} % of the step of Table 5" if shown in of_step else ""
     said.append(f"{text}{of}.")
 head = second.conclusion([each for each in judged if each.claim.id == "rewordings-beyond-dummies"])
-numbers = f"On BS, in points, of {WHOLE.name}. {' '.join(said)}" if said else ""
+numbers = f"What parts of {WHOLE.name} add on BS, in points. {' '.join(said)}" if said else ""
 at_head.write(f"{head}\n\n{numbers}")
 
 # %% [markdown]
@@ -258,7 +258,10 @@ tables.plain(
 
 # %% tags=["hide-input"]
 told = pairs[pairs["dummies"] != "none"]
-Markdown(f"Of {len(told)} pairs with a dummy picture {told['alike'].sum() or 'none'} could tell.")
+Markdown(
+    f"Of the {len(told)} pairs with a dummy picture {told['alike'].sum() or 'none'} could tell a "
+    "rewording from a temperature."
+)
 
 # %% [markdown]
 # ## All claims

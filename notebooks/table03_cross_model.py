@@ -38,7 +38,7 @@ from sci_book.methods import betas, with_constants
 from sci_book.papers.sci.chapters import cross_model
 from sci_book.papers.sci.chapters.shapes import counts, of_kind
 from sci_book.papers.shared import chapters, figures, frame, gate, pages, stamp, tables
-from sci_book.papers.shared.svg import ON_PALE
+from sci_book.papers.shared.figures import INK, READ_ON, over_ground
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
@@ -218,18 +218,20 @@ def heat(ax, lines, level, reach):
     names = list(dict.fromkeys(lines["built"]))
     at = lines.set_index(["built", "answers"])
     cells = at["estimate"].unstack().loc[names, names]
-    colours = ("Blues", 0, 130) if level else ("PuOr_r", -1.6 * reach, 1.6 * reach)
+    colours, ends = (("#0072b2",), (0, 100)) if level else (("#dd6b20", "#6b21a8"), (-reach, reach))
     sns.heatmap(
-        cells, ax=ax, cmap=colours[0], vmin=colours[1], vmax=colours[2], cbar=False,
+        cells, ax=ax, cmap=over_ground(*colours, opaque=READ_ON), cbar=False,
+        vmin=ends[0], vmax=ends[1],
         annot=cells.map(lambda value: tables.number(value, 1)), fmt="",
-        annot_kws={"color": ON_PALE, "fontsize": {1: 10, 2: 10, 3: 8}.get(len(names), 7)},
+        annot_kws={"color": INK, "fontsize": {1: 10, 2: 10, 3: 8}.get(len(names), 7)},
     )  # fmt: skip
     apart = ((at["low"] > 0) | (at["high"] < 0)).unstack().loc[names, names].to_numpy()
     for text, bold in zip(ax.texts, apart[cells.notna()], strict=True):
         text.set_fontweight("bold" if bold and not level else "normal")
     for place in range(len(names)):
-        ax.add_patch(Rectangle((place, place), 1, 1, fill=False, edgecolor=ON_PALE, lw=1.2))
+        ax.add_patch(Rectangle((place, place), 1, 1, fill=False, edgecolor=INK, lw=1.2))
     ax.set(xlabel="", ylabel="")
+    ax.grid(visible=False)  # it would show through
 
 
 # %%

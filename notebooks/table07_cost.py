@@ -69,10 +69,10 @@ Markdown(f"**Verdict, Section 4.4, A2: {'holds' if holds else 'fails'}.** Times 
 
 # %% tags=["hide-input"]
 line = (
-    f"In the paper SCI₇ takes {printed['no', 'SCI7']:.2f} times as long as the base one round "
-    f"after another, and {printed['yes', 'SCI7']:.2f} times in one batch (A800). With shared "
-    f"prefixes it computes **{shared['SCI7']:.2f}** times the tokens at {counted_tokens:,} image "
-    "tokens."
+    f"In the paper SCI₇ takes {tables.number(printed['no', 'SCI7'])} times as long as the base one "
+    f"round after another, and {tables.number(printed['yes', 'SCI7'])} times in one batch (A800). "
+    f"With shared prefixes it computes **{tables.number(shared['SCI7'])}** times the tokens at "
+    f"{counted_tokens:,} image tokens."
 )
 for kind, way in product(measured, ("two phases", "one batch")):
     rows = timing.grid(measured[kind]).query(
@@ -273,7 +273,8 @@ for ax, (tokens, curve) in zip(axes, curves.items(), strict=True):
         ax.plot(curve.index, curve[way], LOOKS[way], color=shade, marker="o", ms=4, label=way)
         if way != "one by one":  # which lies on the line of the batch
             above = way == "with gate"  # whose line has the axis below it
-            ax.annotate(f"{curve[way][7]:.2f}", (7, curve[way][7]), fontsize=8, color=INK,
+            end = curve[way][7]
+            ax.annotate(tables.number(end), (7, end), fontsize=8, color=INK,
                         textcoords="offset points", xytext=(3, 5 if above else -11))  # fmt: skip
     ax.set(title=f"{tokens:,} image tokens", xlabel="rounds", xticks=curve.index)
 axes[0].set_ylabel("tokens, multiples of the base")
@@ -418,7 +419,7 @@ same = 100 * ways["token_agreement"].min()
 Markdown(
     (f"**{failed} of {len(asked)} levels on pocket data fail.** " if asked else "")
     + "Each way of decoding was also compared once with the rounds one after another: it chose the "
-    + ("same token at every step" if same == 100 else f"same token in {same:.1f} % of steps")
+    + f"same token {'at every step' if same == 100 else f'in {tables.number(same, 1)} % of steps'}"
     + ", and no first logit differed by more than "
     f"{ways['largest_logit_difference'].max():.0e}."
 )
@@ -475,7 +476,8 @@ rates = pd.DataFrame({
 combining = ways["combining_share"].groupby("method").max()
 print(f"A large matrix product: {peak:.0f} GFLOP/s; here {rate.min():.0f} to {rate.max():.0f}.")
 for name, part in combining.items():
-    print(f"{name}: combining the rounds took {100 * part:.1f} % of the time at most.")
+    share = tables.number(100 * part, 1)
+    print(f"{name}: combining the rounds took {share} % of the time at most.")
 
 # %% [markdown]
 # ## Reading and deviations

@@ -180,25 +180,29 @@ def of_prediction():
 at_head.write(f"{of_dial()}\n\n{of_prediction()}")
 
 # %%
-figure, panels = plt.subplots(2, 4, figsize=(WIDTH, 4.6), sharex="row", sharey="col")
-for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enumerate(dial.PARTS)):
+ROWS = ("all", *(part for part in dial.PARTS if part != "all"))
+shape = {"figsize": (WIDTH, 5), "width_ratios": (3.5, 1, 1, 1)}
+figure, panels = plt.subplots(2, 4, sharey="col", **shape)
+for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enumerate(ROWS)):
     ax, mine = line[column], along(axis)
     for method in ("VCD", "SCI5"):
         gain, style = f"{method} − base, {part}", {"color": colour(method)}
         mean = 100 * mine.groupby(axis)[gain].mean()
         ax.plot(mean.index, mean, linewidth=1.5, label=method, **style)
-        ax.plot(mine[axis], 100 * mine[gain], "o", markersize=4, **style)
+        ax.plot(mine[axis], 100 * mine[gain], "o", markersize=3 if column else 5, **style)
     ax.axhline(0, color=INK, linewidth=0.8)
-    panels[0, column].set_title(part)
-    line[0].set_ylabel("gain, points")
-    line[1].set_xlabel(AXES[axis][0], loc="left")
+    ax.tick_params(labelsize=8 if column else 10)
+    ax.locator_params(axis="x", nbins=2 if column else 6)
+    panels[0, column].set_title("all rows" if part == "all" else part)
+    line[0].set(ylabel="gain, points", xlabel=AXES[axis][0])
 legend_below(figure, ncols=2)
 figures.show(
     figure,
     "What VCD and SCI5 gain over the base as training shows the usual more often (above), and more "
-    "wordings (below). A dot is a training, a line the mean of two.",
-    alt="Two rows of four panels, one for each of B, S∖B, BS and all rows: the gain in points "
-    "against how far training was turned, a line for VCD and one for SCI5.",
+    "wordings (below): over all rows, and beside them on the subsets, each along its own scale. A "
+    "dot is a training, a line the mean of two.",
+    alt="Two rows of a large panel for all rows and three small ones, for B, S∖B and BS: the gain "
+    "in points against how far training was turned, a line for VCD and one for SCI5.",
 )
 
 # %% [markdown]

@@ -176,7 +176,7 @@ figures.show(
 # our gain at the paper's share of B stands beside the paper's gain.
 
 # %%
-heads = [f"{at['model']} {at['estimate']:.2f} % (paper {tables.number(at['paper'])} %)"
+heads = [f"{at['model']} {tables.number(at['estimate'])} % (paper {tables.number(at['paper'])} %)"
          for at in of_b.dropna(subset="estimate").to_dict("records")]  # fmt: skip
 frame.table(
     gained,
@@ -278,7 +278,7 @@ for model in subjects:
             "SCI5 spoils too": f"{(gone & lost.get('SCI5', False)).sum():,}",
             "and then says V1’s or V2’s": f"{(gone & by_sci5).sum():,}",
         }
-    right = f"{100 * base[rows].mean():.1f} %" if rows.any() else "none"
+    right = f"{tables.number(100 * base[rows].mean(), 1)} %" if rows.any() else "none"
     display(Markdown(f"{model.shown}: on S∖B the base is right on {right} of {rows.sum():,} rows."))
 caption = "Answers on S∖B that a method spoils or mends, rows"
 tables.plain(pd.DataFrame.from_dict(spoilt, orient="index"), name="spoilt", caption=caption)

@@ -313,6 +313,21 @@ def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
         assert sci("notebook", name, "--out", out) == 0 and (out / "chapter.ipynb").is_file()
 
 
+def test_paths_in_a_chapters_parameters_are_read_from_where_the_command_is_given(
+    sandbox, tmp_path, monkeypatch
+):
+    chapter = CHAPTER.replace("limit: int = 3", "limit: list = []").replace("limit * 7", "limit")
+    (sandbox / "notebooks" / "chapter.py").write_text(chapter, encoding="utf-8")
+    (tmp_path / "elsewhere" / "mine").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "pocket").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    given = "limit=[./mine, pocket, Qwen/none, data_manifests/models]"
+    assert sci("notebook", "chapter", "--out", "out", "--set", given) == 0
+    text = (tmp_path / "elsewhere" / "out" / "chapter.ipynb").read_text(encoding="utf-8")
+    mine = str(tmp_path / "elsewhere" / "mine")
+    assert f"rows ['{mine}', 'pocket', 'Qwen/none', 'data_manifests/models']" in text
+
+
 def test_without_its_packages_the_command_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     monkeypatch.delitem(sys.modules, "sci_book.cli")

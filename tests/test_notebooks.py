@@ -13,6 +13,7 @@ import pytest
 from jupytext.cli import jupytext
 from papermill.translators import PythonTranslator
 
+from sci_book.papers.shared.figures import READ_ON, over_ground
 from sci_book.papers.shared.pages import places, sections_of
 from sci_book.pipeline.notebooks import (
     ChapterError,
@@ -157,6 +158,25 @@ def test_is_small_and_names_no_machine(source):
     text = nbformat.writes(committed(source))
     found = re.search(r'/(home|root|work|Users|tmp)/[^"\s]*|<[^<>]* at 0x[0-9a-f]{6,}>', text)
     assert not found, f"{path.name} holds {found and found.group()}"
+
+
+@chapters
+def test_numbers_with_decimals_are_rounded_by_one_rule(source):
+    """`tables.number`: Python's formats round a half of one number up and of another down."""
+    assert not re.findall(r":[+,]?\.[1-9]f", source.read_text(encoding="utf-8"))
+
+
+@chapters
+def test_heat_maps_lie_on_the_pages_own_ground(source):
+    """A map of matplotlib's or seaborn's own is pale at zero, which glares on a dark page."""
+    others = r"get_cmap\(|as_cmap=True|cmap=[\"']|colormaps\["
+    assert not re.findall(others, source.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("least", ["#6b21a8", None])
+def test_zero_of_a_heat_map_is_the_pages_ground(least):
+    shades = over_ground("#dd6b20", least, READ_ON)
+    assert shades(0.5 if least else 0.0)[3] < 0.01 and shades(1.0)[3] == pytest.approx(READ_ON)
 
 
 @chapters

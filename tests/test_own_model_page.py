@@ -19,6 +19,7 @@ import typer.main
 from PIL import Image
 
 from sci_book import cli
+from sci_book.papers.sci.plan_million import Assumptions
 from sci_book.pipeline.notebooks import parameter_names, read_source
 from sci_book.resources import ROOT
 from sci_book.run import shards
@@ -52,6 +53,13 @@ COMMANDS = [
     if language == "bash"
     for line in text.replace("\\\n", " ").splitlines()
 ]
+
+
+def test_weights_are_as_large_as_where_the_papers_own_job_is_planned():
+    given = Assumptions()
+    parameters = given.parameters + given.vision_parameters
+    said = re.search(r"\((\d+) GB for\nQwen2-VL-7B, whose .* have ([\d.]+) billion\)", PAGE)
+    assert said.groups() == (f"{given.weights / 1e9:.0f}", f"{parameters / 1e9:.1f}")
 
 
 @pytest.fixture(scope="module")

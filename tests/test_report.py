@@ -81,10 +81,29 @@ def test_plain_keeps_integers_and_rounds_floats():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(-0.004, "0.00"), (-1.5, "−1.50"), (None, "—"), (float("nan"), "—")]
+    ("value", "text"),
+    [(-0.004, "0.00"), (-1.5, "−1.50"), (None, "—"), (float("nan"), "—"), (np.inf, "inf")],
 )
 def test_a_number_is_written_as_tables_write_it(value, text):
     assert tables.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (16.25, 1, "16.3"),
+        (16.45, 1, "16.5"),  # 16.449999999999999 in binary
+        (-16.25, 1, "−16.3"),
+        (100 * np.mean([1] * 57 + [0] * 143), 0, "29"),  # 28.499999999999996
+        (2.5, 0, "3"),
+        (0.125, 2, "0.13"),
+        (16.2499, 1, "16.2"),
+        (np.float32(0.5), 0, "1"),
+        (123456789012345.0, 1, "123456789012345.0"),
+    ],
+)
+def test_a_half_is_rounded_away_from_zero(value, decimals, text):
+    assert tables.number(value, decimals) == text
 
 
 def test_a_method_keeps_its_colour_and_one_without_a_row_has_its_own():

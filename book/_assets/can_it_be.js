@@ -10,8 +10,11 @@ function canBe(share, rows) {
   const highest = (2n * printed + all) / (2n * unit)
   const last = highest > all ? all : highest
   const number = count => count.toLocaleString("en")
-  const told = count =>
-    `${number(count)} right answers are ${(100 * Number(count) / rows).toFixed(decimals + 1)} %`
+  const percent = count => { // with one decimal more, a half rounded up
+    const digits = String((20n * unit * count + all) / (2n * all)).padStart(decimals + 2, "0")
+    return `${digits.slice(0, -decimals - 1)}.${digits.slice(-decimals - 1)}`
+  }
+  const told = count => `${number(count)} right answers are ${percent(count)} %`
   const of = `${share} % of ${number(rows)} rows`
   if (first < last) return `${of} can be: ${number(first)} to ${number(last)} right answers all are.`
   if (first === last) return `${of} can be: ${told(first)}.`

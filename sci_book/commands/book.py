@@ -93,6 +93,7 @@ def notebook(
         if not sign:
             raise ValueError(f"--set {item} has no value; expected name=value")
         values[key] = yaml.safe_load(value)
+    values = {key: _from_here(value) for key, value in values.items()}
     source = resources.NOTEBOOKS / f"{Path(name).stem}.py"  # also by its path here
     if not source.is_file():
         known = sorted(path.stem for path in resources.NOTEBOOKS.glob("*.py"))
@@ -106,6 +107,20 @@ def notebook(
     target = out / f"{source.stem}.ipynb"
     execute(source, target, cwd=resources.NOTEBOOKS, parameters=values)
     print(target)
+
+
+def _from_here(value: object) -> object:
+    """A path of a parameter as it is read in this folder: the chapter is executed in another one.
+
+    A path is a text with a slash that leads to something here; what leads to the same in the clone
+    stays as it was written.
+    """
+    if isinstance(value, list):
+        return [_from_here(each) for each in value]
+    if not isinstance(value, str) or "/" not in value or not Path(value).exists():
+        return value
+    here = Path(value).resolve()
+    return value if here == (resources.SHIPPED / value).resolve() else str(here)
 
 
 def doctor() -> None:

@@ -246,6 +246,13 @@ const SciEngine = (() => {
     return Object.fromEntries(Object.keys(SUBSETS).map((name, at) => [name, percent(counts[at])]));
   }
 
+  /* A number at a fixed precision, a half away from zero: as `tables.number` writes it. */
+  function fixed(value, decimals) {
+    const scaled = Number((Math.abs(value) * 10 ** decimals).toFixed(6));
+    const text = (Math.round(scaled) / 10 ** decimals).toFixed(decimals);
+    return value < 0 && Number(text) ? `−${text}` : text;
+  }
+
   return { rules: (rows) => { rules = rows; }, ruleOf, decode, score, path, accuracy,
-           controlOf, answer, accuracyOf, SUBSETS, RIGHT, UNSETTLED };
+           controlOf, answer, accuracyOf, fixed, SUBSETS, RIGHT, UNSETTLED };
 })();

@@ -44,9 +44,15 @@ const SCI_EXPLORER = (() => {
   /* The rule that takes any number of rounds. */
   const ofAnyRounds = () => Object.keys(RULES).find((name) => RULES[name].rounds === null);
 
-  /* A setting in one word, without what its rule does not read; as the address has it. */
-  const written = ({ rule, textual, visual, tau1, tau2, beta }) =>
-    [rule, [...textual, ...visual].join("."), tau1, tau2, beta].join(",");
+  /* α where a rule reads it and it is not the usual one, which the base, that reads none, has. */
+  const ownAlpha = ({ rule, alpha }) =>
+    RULES[rule].constants.includes("alpha") && alpha !== METHODS.base.alpha ? [alpha] : [];
+
+  /* A setting in one word, as the address has it. */
+  const written = (method) => {
+    const { rule, textual, visual, tau1, tau2, beta } = method;
+    return [rule, [...textual, ...visual].join("."), tau1, tau2, beta, ...ownAlpha(method)].join(",");
+  };
 
   const methodName = (method) =>
     Object.keys(METHODS).find((name) => written(METHODS[name]) === written(method)) || "";
@@ -56,6 +62,7 @@ const SCI_EXPLORER = (() => {
     const { rule, textual, visual } = method, { constants } = RULES[rule];
     const signs = { tau1: "τ1", tau2: "τ2", beta: "β" };
     const values = constants.filter((key) => signs[key]).map((key) => `${signs[key]} ${method[key]}`);
+    values.push(...ownAlpha(method).map((alpha) => `α ${alpha}`));
     return methodName(method)
       || `${rule} of ${["original", ...textual, ...visual].join(", ")}; ${values.join(", ")}`;
   }
@@ -70,6 +77,7 @@ const SCI_EXPLORER = (() => {
     const { rule, textual, visual, tau1, tau2, beta } = state.method;
     const parts = { m: state.model, q: state.row, rule, rounds: [...textual, ...visual].join("."),
                     tau1, tau2, beta };
+    for (const alpha of ownAlpha(state.method)) parts.alpha = alpha;
     if (state.wanted) parts.show = state.wanted.replace(/ /g, "_");
     if (state.kept) parts.kept = written(state.kept);
     if (state.allTokens) parts.tokens = "all";
@@ -83,7 +91,10 @@ const SCI_EXPLORER = (() => {
     textual: TEXTUAL.filter((name) => text.split(".").includes(name)),
     visual: VISUAL.filter((name) => text.split(".").includes(name)),
   });
-  const within = (key, text) => +text >= SLIDERS[key][0] && +text <= SLIDERS[key][1];
+  // Within a slider's range, or what a preset has: β 0 switches the constraint off.
+  const within = (key, text) => (+text >= SLIDERS[key][0] && +text <= SLIDERS[key][1])
+    || Object.values(METHODS).some((method) => text === String(method[key]));
+  const finite = (text) => text.trim() !== "" && Number.isFinite(+text);
 
   /* Whether a setting's rounds are as many as its rule reads. */
   function fits({ rule, textual, visual }) {
@@ -94,11 +105,13 @@ const SCI_EXPLORER = (() => {
 
   /* The setting that `written` wrote; null for what is none. */
   function settingOf(text) {
-    const [rule, rounds = "?", ...constants] = text.split(",");
-    const keys = Object.keys(SLIDERS);
+    const [rule, rounds = "?", ...constants] = text.split(","), keys = Object.keys(SLIDERS);
+    const [alpha = `${METHODS.base.alpha}`, ...more] = constants.splice(keys.length);
     if (!rulesUsed().includes(rule) || !knownRounds(rounds) || constants.length !== keys.length
-        || !keys.every((key, i) => within(key, constants[i]))) return null;
+        || !keys.every((key, i) => within(key, constants[i])) || !finite(alpha) || more.length)
+      return null;
     const values = Object.fromEntries(keys.map((key, i) => [key, +constants[i]]));
+    values.alpha = +alpha;
     const method = { ...METHODS.SCI5, rule, ...roundsOf(rounds), ...values };
     return fits(method) ? method : null;
   }
@@ -124,6 +137,8 @@ const SCI_EXPLORER = (() => {
     take("rounds", knownRounds, (text) => Object.assign(method, roundsOf(text)));
     for (const key of Object.keys(SLIDERS))
       take(key, (text) => within(key, text), (text) => { method[key] = +text; });
+    method.alpha = METHODS.base.alpha;
+    take("alpha", finite, (text) => { method.alpha = +text; });
     // TIE, VCD and M3ID read one dummy; any other choice of rounds is SCI's.
     if (!fits(method)) method.rule = ofAnyRounds();
     state.method = method;
@@ -207,7 +222,7 @@ const SCI_EXPLORER = (() => {
     const left = chosen.filter((k) => !cut(k));
     const row = (label, cls, cells) =>
       `<tr class="${cls}"><th scope="row">${label}</th>${cells.join("")}</tr>`;
-    const text = (value) => signed(value.toFixed(2));
+    const text = (value) => SciEngine.fixed(value, 2);
     /* Bars that are full for the best of the row that is not dropped, and gone at DEPTH below;
        `mark`: a value that a line is drawn at. */
     const line = (label, all, cls, dropped = () => false, mark = -Infinity) => {
@@ -253,17 +268,16 @@ const SCI_EXPLORER = (() => {
     at("rounds").innerHTML = `<thead>${head}</thead><tbody>${rows}</tbody>`;
     at("cutoff").textContent = equation === null
       ? "The base takes the token with the largest logit; nothing is dropped."
-      : `A token is dropped where ${tc} lies below ${signed(terms.cutoff.toFixed(2))}: ` +
+      : terms.cutoff === -Infinity ? "At β 0 nothing is dropped; the largest score wins."
+      : `A token is dropped where ${tc} lies below ${text(terms.cutoff)}: ` +
         "the largest value less ln(1/β), the line in its row. Of the others the largest score wins.";
     const prompts = q.prompts[model.name];
     at("prompts").innerHTML = Object.entries(prompts).map(([name, text]) =>
       `<dt>${name}</dt><dd${language(text)}>${escape(text)}</dd>`).join("");
   }
 
-  const signed = (text) => text.replace("-", "−");
-
   function range(low, high) {
-    const [least, most] = [low, high].map((value) => signed(value.toFixed(1)));
+    const [least, most] = [low, high].map((value) => SciEngine.fixed(value, 1));
     return least === most ? least : `${least} to ${most}`;
   }
 
@@ -299,17 +313,21 @@ const SCI_EXPLORER = (() => {
       `<tr><th scope="row">your setting less base</th>` +
       gains.map((gain) => `<td>${gain}</td>`).join("") + "</tr></tbody>";
     const margin = state.method.tau1 * -Math.log(state.method.beta);
+    const spares = margin === Infinity ? "every token"
+      : `tokens ${SciEngine.fixed(margin, 1)} logits below the best`;
     at("loose").textContent = RULES[state.method.rule].equation !== null && margin > LOOSE
-      ? `This constraint spares tokens ${margin.toFixed(1)} logits below the best. The records tell ` +
+      ? `This constraint spares ${spares}. The records tell ` +
         "the first token of such a setting; how its answers go on, they do not." : "";
   }
 
   function drawComparison() {
-    const times = `It reads ${cost(state.method).toFixed(2)} times the base's tokens, for a picture ` +
-      `of ${imageTokens} tokens with prefixes shared`;
+    const [own, kept] = [state.method, state.kept].map(
+      (method) => method && SciEngine.fixed(cost(method), 2));
+    const times = `It reads ${own} times the base's tokens, for a picture of ${imageTokens} tokens ` +
+      "with prefixes shared";
     const apart = differing();
     at("cost").textContent = state.kept
-      ? `${times}; the kept setting ${cost(state.kept).toFixed(2)} times.` : `${times}.`;
+      ? `${times}; the kept setting ${kept} times.` : `${times}.`;
     at("kept").innerHTML = !state.kept ? "" :
       `Kept: ${escape(described(state.kept))}. Of ${questions.length} questions shown here ` +
       `${apart.length} are answered otherwise` + (apart.length ? ": " : ".") +
@@ -344,7 +362,8 @@ const SCI_EXPLORER = (() => {
       const slider = host.querySelector(`[data-slider="${key}"]`);
       const off = !RULES[method.rule].constants.includes(key);
       slider.disabled = off;
-      slider.value = Math.round(STEPS * Math.log(method[key] / least) / Math.log(most / least));
+      const share = Math.log(method[key] / least) / Math.log(most / least);
+      slider.value = Math.round(STEPS * Math.max(0, share));  // β may be 0
       slider.setAttribute("aria-valuetext", String(method[key]));
       at(key).textContent = off ? "not used" : method[key];
     }

@@ -332,6 +332,7 @@ const SCI_LIVE = (() => {
     const left = tc.length - deciding.filter((value) => value < cutoff).length;
     at("cutoff").textContent = equation === null
       ? "The base takes the token with the largest logit; nothing is dropped."
+      : cutoff === -Infinity ? "At β 0 nothing is dropped; the largest score wins."
       : `Of ${tc.length} tokens ${left} survive: one is dropped where ${joined} lies below ` +
         `${signed(cutoff)}, the largest less ln(1/β). Of the survivors the largest score wins.`;
     at("prompts").innerHTML = rounds.map(({ name, prompt }) =>

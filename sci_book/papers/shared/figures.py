@@ -19,7 +19,7 @@ import numpy as np
 import seaborn as sns
 from IPython.display import HTML, display
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -42,16 +42,25 @@ SUBSET_COLOURS = {
     "outside BS": "#e5e7eb",
 }
 METHOD_COLOURS = {name: row.colour for name, row in methods.METHODS.items()}
-# Zero is the page's own ground, light or dark.
-LOSS_TO_GAIN = LinearSegmentedColormap.from_list(
-    "loss to gain",
-    [
-        (0.0, METHOD_COLOURS["VCD"]),
-        (0.5, f"{METHOD_COLOURS['VCD']}00"),
-        (0.5, f"{METHOD_COLOURS['SCI5']}00"),
-        (1.0, METHOD_COLOURS["SCI5"]),
-    ],
-)
+READ_ON = 0.6  # how opaque a colour may be for ink on it to be read, on a light page and a dark one
+
+
+def over_ground(
+    most: str, least: str | None = None, opaque: float = 1.0
+) -> LinearSegmentedColormap:
+    """A colour map whose zero is the page's own ground, light or dark.
+
+    Args:
+        most: the colour of the upper end.
+        least: the colour of the lower end, with zero in the middle; without it zero is that end.
+        opaque: how opaque an end is; `READ_ON` where numbers are written on it.
+    """
+    above, below = ([to_rgba(end, alpha) for alpha in (0, opaque)] for end in (most, least or most))
+    steps = [(0.0, below[1]), (0.5, below[0]), (0.5, above[0]), (1.0, above[1])]
+    return LinearSegmentedColormap.from_list("over ground", steps if least else above)
+
+
+LOSS_TO_GAIN = over_ground(METHOD_COLOURS["SCI5"], METHOD_COLOURS["VCD"])
 
 
 def use_style() -> None:

@@ -10,7 +10,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
 from html import escape
+from math import isfinite
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -154,10 +156,17 @@ def _levels(label: object) -> tuple:
 
 
 def number(value: Number | None, decimals: int = 2) -> str:
-    """A number at a fixed precision, with a true minus sign; a dash where there is none."""
+    """A number at a fixed precision, with a true minus sign; a dash where there is none.
+
+    A half is rounded away from zero, as a reader does who sees 16.25 on another page; what sums of
+    binary numbers add to a half, six digits further on, decides nothing.
+    """
     if value is None or pd.isna(value):
         return MISSING
     text = f"{value:.{decimals}f}"
+    if isfinite(value):
+        exact = Decimal(repr(round(float(value), decimals + 6)))
+        text = f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sci_book.audit.printed import counts_printed
+from sci_book.papers.shared import tables
 from tests.chromium import chromium, watched
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,7 +19,7 @@ SCRIPT = (ROOT / "book" / "_assets" / "can_it_be.js").read_text(encoding="utf-8"
 def can_be():
     """The function that stands in sight on the page."""
     (text,) = re.findall(r"^def can_be\(.*?(?=^\S)", SOURCE, re.MULTILINE | re.DOTALL)
-    exec(text, names := {"counts_printed": counts_printed})
+    exec(text, names := {"counts_printed": counts_printed, "tables": tables})
     return names["can_be"]
 
 
@@ -39,7 +40,8 @@ def page():
 def asked():
     rng = random.Random(7)
     fixed = [("27.93", 1756), ("0", 5), ("100", 3), ("0.00", 30_000), ("100.00", 30_000),
-             ("33.3", 3), ("99.999", 7), ("50", 12_345), ("12.34", 999_999_999)]  # fmt: skip
+             ("33.3", 3), ("99.999", 7), ("50", 12_345), ("12.34", 999_999_999),
+             ("3.1", 32), ("3.4", 29)]  # fmt: skip
     drawn = [
         (f"{rng.uniform(0, 100):.{rng.randint(0, 3)}f}", int(10 ** rng.uniform(0, 4.5)))
         for _ in range(300)
@@ -76,6 +78,11 @@ def test_the_script_says_the_same_words(can_be, page):
     pairs = asked()
     said = page.evaluate("pairs => pairs.map(pair => canBe(...pair))", pairs)
     assert said == [can_be(*pair) for pair in pairs]
+
+
+def test_a_half_is_rounded_up_here_as_on_every_page(can_be, page):
+    for said in (can_be("3.1", 32), page.evaluate("canBe('3.1', 32)")):
+        assert said.endswith("1 right answers are 3.13 %.")
 
 
 def test_what_is_typed_is_answered_at_once_or_asked_for_again(can_be, page):

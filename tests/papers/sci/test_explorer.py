@@ -15,7 +15,7 @@ import pytest
 from sci_book.papers.sci.explorer import data
 from sci_book.papers.sci.explorer.data import write
 from sci_book.papers.sci.overhead import ratio
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, tables
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results import controls
 from sci_book.results.drbench import subsets
@@ -215,6 +215,14 @@ def test_the_controls_answer_as_those_of_the_library(name, opened):
     assert [each["said"] for each in second] == said and len({*said}) > 20
 
 
+def test_numbers_are_rounded_as_those_of_tables(opened):
+    values = [16.25, 16.45, -16.25, 0.125, 28.499999999999996, -0.004, 2.675, 100, 0.5, -1.005]
+    page = opened()
+    for decimals in (0, 1, 2):
+        said = [page.evaluate("([x, d]) => SciEngine.fixed(x, d)", [x, decimals]) for x in values]
+        assert said == [tables.number(value, decimals) for value in values]
+
+
 EVERY_QUESTION = """async () => {
     const list = document.querySelector("[data-part=question]"), found = [];
     for (const { value } of [...list.options]) {
@@ -314,6 +322,57 @@ def test_an_address_brings_back_what_it_was_copied_from(opened):
     assert again.inner_text("#sci-explorer") == shown
 
 
+def test_the_address_of_every_button_brings_that_button_back(opened):
+    """One whose β is 0 too, which lies below the slider's least."""
+    page = opened()
+    names = page.eval_on_selector_all("[data-method]", "all => all.map(one => one.dataset.method)")
+    assert "mean(2)" in names
+    for name in names:
+        page.click(f"[data-method='{name}']")
+        page.click("[data-do=keep]")
+        again = opened(page.evaluate("location.hash"))
+        assert again.inner_text("#sci-explorer") == page.inner_text("#sci-explorer")
+        pressed = again.locator("[data-method][aria-pressed=true]")
+        assert pressed.evaluate_all("all => all.map(one => one.dataset.method)") == [name]
+        assert "Infinity" not in again.inner_text("#sci-explorer")
+
+
+def test_methods_that_differ_in_alpha_alone_are_told_apart(browser, page_file, tmp_path):
+    shutil.copytree(page_file.parents[1], tmp_path / "book")
+    file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
+    text = file.read_text(encoding="utf-8")
+    (vcd,) = re.findall(r'"VCD":({"rule":"vcd".*?})', text)
+    twice = vcd.replace('"alpha":1.0', '"alpha":2.0').replace('"label":"VCD"', '"label":"VCD, α 2"')
+    assert twice != vcd
+    head = '"methods":{'
+    text = text.replace(head, f'{head}"twice":{twice},', 1)
+    file.write_text(text, encoding="utf-8")
+    page = browser.new_page()
+
+    def named(address):
+        page.goto("about:blank")
+        page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri() + address)
+        page.wait_for_selector("[data-part=accuracy] td")
+        pressed = page.locator("[data-method][aria-pressed=true]").all_inner_texts()
+        assert "Not understood" not in page.inner_text("[data-part=status]")
+        return pressed, page.inner_text("[data-part=kept]").partition(".")[0]
+
+    addresses = []
+    for name in ("VCD", "twice"):
+        named("")
+        page.click(f"[data-method={name}]")
+        page.click("[data-do=keep]")
+        addresses.append(page.evaluate("location.hash"))
+    assert "alpha" not in addresses[0] and "alpha=2" in addresses[1]
+    assert [named(address) for address in addresses] == [
+        (["VCD"], "Kept: VCD"),
+        (["VCD, α 2"], "Kept: twice"),
+    ]
+    pressed, kept = named(addresses[1].replace("alpha=2", "alpha=3").replace("0.3,2", "0.3,3"))
+    assert pressed == [] and kept.endswith("β 0") and "α 3" in page.inner_text("[data-part=kept]")
+    page.close()
+
+
 def test_two_settings_stand_side_by_side_with_the_questions_that_differ_and_in_the_address(opened):
     page = opened()
     page.click("[data-do=keep]")
@@ -378,6 +437,16 @@ def test_what_a_picture_adds_is_drawn_from_zero_and_the_longest_bar_is_of_a_toke
         if not dropped:
             assert end - start == pytest.approx(50 * abs(value) / max(left), abs=0.2)
     assert page.locator("tr.term td.cut").count() == len(bars)
+    # The cutoff's line, here in colours of no theme, ends below the numbers.
+    page.add_style_tag(content="td { --pst-color-danger: red; --pst-color-primary: blue; }")
+    for number, line in page.evaluate("""() => [...document.querySelectorAll("td.cut")].map(one => {
+        const text = document.createRange(), cell = one.getBoundingClientRect();
+        text.selectNodeContents(one);
+        const [, high] = getComputedStyle(one).backgroundSize.split(",")[0].split(" ");
+        const line = parseFloat(high) * (high.endsWith("%") ? cell.height / 100 : 1);
+        return [text.getBoundingClientRect().bottom, cell.bottom - line];
+    })"""):
+        assert number <= line
     assert page.locator("tr:first-child td.won").count() == 1
 
 
