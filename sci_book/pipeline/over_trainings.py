@@ -36,7 +36,6 @@ BOOK = "book"
 """The paper of a claim that the book makes."""
 Asked = tuple[int, Sequence[Sequence[Any]]]
 """How many trainings have a claim's parts, and these: once over all, or of each of too few."""
-REGISTRATION = "registration_second.yaml"
 UNREGISTERED = (
     "For working out, not registered: these claims were written with results of trainings 0, 1 and "
     "2 at hand, so their verdicts on these trainings are no evidence."
@@ -68,8 +67,8 @@ class Judgement(NamedTuple):
 
 def standing(folder: Path = PAPER) -> str:
     """Whether the claims were registered before the records that they judge, in a sentence."""
-    if (folder / REGISTRATION).is_file():
-        return registration.sentence(folder, REGISTRATION)
+    if registration.SECOND in registration.of_claims(folder):
+        return registration.sentence(folder, registration.SECOND)
     return UNREGISTERED
 
 

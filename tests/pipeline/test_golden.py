@@ -36,6 +36,11 @@ def test_every_claim_and_condition_has_its_committed_value(today):
         np.testing.assert_allclose(here, there, rtol=1e-8, atol=1e-12, err_msg=name)
 
 
+def test_the_records_are_those_of_their_checksums():
+    """A registration holds the checksums' own, and so the records."""
+    assert golden.SUMS.read_text(encoding="utf-8") == golden.checksums()
+
+
 def test_the_set_can_tell(today):
     """Most claims have parts in it, over all trainings, and no word is that of nearly all."""
     claims = today[~today["claim"].str.startswith("condition")].drop_duplicates(["claim", "model"])
