@@ -87,7 +87,9 @@ def with_trainings(folder: Path) -> None:
             if path.suffix == ".csv":
                 shutil.copy(path, out)
             else:
-                write_records(out, _another(read_records(path), training))
+                records = _another(read_records(path), training)
+                called = f"{records.stamp['family']}-{training}"  # as the registered ones are
+                write_records(out, replace(records, stamp={**records.stamp, "model": called}))
 
 
 def _another(records: Records, training: int) -> Records:
