@@ -17,7 +17,6 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import yaml
 from trainings import ORDER  # beside this file
 
@@ -26,6 +25,7 @@ from sci_book.pipeline import registration
 from sci_book.pipeline.release import git
 from sci_book.pocket.curriculum import seed_of
 from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS, PAPER, RESULTS
+from sci_book.results.records import read_stamp
 
 LEAST, MOST = 4, 5
 """So many trainings of a family at least, and at most, have a verdict over them."""
@@ -59,8 +59,8 @@ i of the other.
 """
 WORLD = """\
 Every test row of the five papers' pocket data is drawn anew: in each generator's seed in
-sci_book/pocket the number below stands in the place of 8,000,000. The world before that of the
-first registration, all its rows, stays what the conditions are judged on.
+sci_book/pocket the number below stands in the place of 8,000,000. The world of this commit, all
+its rows, is what the conditions are judged on.
 """
 
 
@@ -150,7 +150,7 @@ def obstacles(made: Mapping[str, Any], records: Path) -> list[str]:
         said.append(f"The commit does not hold these as they are; commit them first:\n{changed}")
     revisions = {each["revision"] for each in made["trainings"].values()}
     for path in sorted(records.rglob("*.parquet")):
-        stamp = json.loads(pq.read_schema(path).metadata[b"sci_stamp"])
+        stamp = read_stamp(path)
         if stamp["methods"] and stamp["revision"] in revisions:
             said.append(f"{path} has answers of methods on a training that would enter.")
     return said
