@@ -58,9 +58,10 @@ out, and none for how a method scores on it. Training i of one family answers th
 i of the other.
 """
 WORLD = """\
-Every test row of the five papers' pocket data is drawn anew: in each generator's seed in
-sci_book/pocket the number below stands in the place of 8,000,000. The world of this commit, all
-its rows, is what the conditions are judged on.
+Every test row of the five papers' pocket data is drawn anew before this commit: in each generator's
+seed in sci_book/pocket the number below stands in the place of 8,000,000. The world before it, all
+its rows, is what the conditions are judged on: what a training answers there is in
+data_manifests/records/conditions and, of further ones, seed1/conditions and so on.
 """
 
 
@@ -148,11 +149,20 @@ def obstacles(made: Mapping[str, Any], records: Path) -> list[str]:
              RESULTS / "trainings", PAPER / registration.AMENDMENTS]  # fmt: skip
     if changed := git("status", "--porcelain", "--", *map(str, paths)):
         said.append(f"The commit does not hold these as they are; commit them first:\n{changed}")
-    revisions = {each["revision"] for each in made["trainings"].values()}
+    lacking = {each["revision"]: name for name, each in made["trainings"].items()}
+    revisions = set(lacking)
     for path in sorted(records.rglob("*.parquet")):
         stamp = read_stamp(path)
-        if stamp["methods"] and stamp["revision"] in revisions:
+        if path.parent.name == "conditions":
+            lacking.pop(stamp["revision"], None)
+        elif stamp["revision"] in revisions:
             said.append(f"{path} has answers of methods on a training that would enter.")
+    if lacking:
+        said.append(
+            f"What the conditions are judged on is missing of {', '.join(lacking.values())}. Make "
+            "it with `python benchmarks/freeze_records.py --conditions` before the test rows are "
+            "drawn anew."
+        )
     return said
 
 

@@ -150,14 +150,13 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
-        records: their folder. Of further trainings, in the folders `seed1`, … below it, there are
-            probes of the book's own paper alone.
+        records: their folder, with those of further trainings in the folders `seed1`, … below it.
     """
     probes, trainings = load_probes(), chapters.by_seed(chapters.subjects(models, records))
     return [
         cell
-        for place, subjects in enumerate(trainings.values())
-        for paper in ((OWN,) if place else PAPERS)
+        for subjects in trainings.values()
+        for paper in PAPERS
         for subject, evidence in zip(
             subjects, PAPERS[paper].evidence(subjects, None), strict=True
         )
@@ -203,7 +202,8 @@ def sources(models: Names, records: str | Path) -> list[Path]:
         path
         for folder in sorted(located(records).glob("seed*"))
         for subject in subjects
-        if (path := folder / f"{subject.name}.parquet").is_file()
+        for paper in ("", *PAPERS)
+        if (path := folder / paper / f"{subject.name}.parquet").is_file()
     ]
     return [*companion_files(subjects), *trained]
 

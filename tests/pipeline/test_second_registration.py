@@ -97,21 +97,26 @@ def test_it_is_not_written_over_changed_files_or_after_records_of_its_trainings(
     monkeypatch.setattr(second.registration, "all_departures", list)
     monkeypatch.setattr(second.registration, "of_claims", lambda: [registration.REGISTRATION])
     monkeypatch.setattr(second, "git", lambda *words: "")
-    records = tmp_path / "seed1"
-    records.mkdir()
 
-    def frozen(name, methods, revision):
-        stamp = json.dumps({"methods": methods, "revision": revision})
-        table = pa.table({"index": [1]}).replace_schema_metadata({"sci_stamp": stamp})
-        pq.write_table(table, records / f"{name}.parquet")
+    def frozen(place, revision):
+        file = tmp_path / place / "one.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stamp = {"sci_stamp": json.dumps({"revision": revision})}
+        pq.write_table(pa.table({"index": [1]}).replace_schema_metadata(stamp), file)
+        return file
 
-    frozen("conditions", [], "of qwen2_vl-1")
-    frozen("earlier", [{"name": "SCI5"}], "of another")
-    assert second.obstacles(made, tmp_path) == []
-    frozen("main", [{"name": "SCI5"}], "of qwen2_vl-1")
+    frozen("seed1", "of another")
+    for name in [*made["trainings"]][1:]:
+        frozen(f"{name}/conditions", f"of {name}")
     (told,) = second.obstacles(made, tmp_path)
-    assert "main.parquet has answers of methods" in told
-    (records / "main.parquet").unlink()
+    assert "missing of qwen2_vl-0. Make it with" in told
+    frozen("conditions", "of qwen2_vl-0")
+    assert second.obstacles(made, tmp_path) == []
+    main = frozen("seed2", "of qwen2_vl-1")
+    assert second.obstacles(made, tmp_path) == [
+        f"{main} has answers of methods on a training that would enter."
+    ]
+    main.unlink()
     monkeypatch.setattr(second, "git", lambda *words: " M claims_sci.yaml")
     assert "commit them first:\n M claims_sci.yaml" in second.obstacles(made, tmp_path)[0]
     monkeypatch.setattr(second.registration, "all_departures", lambda: ["One is other."])
