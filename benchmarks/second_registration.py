@@ -23,6 +23,7 @@ from trainings import ORDER  # beside this file
 from sci_book.files import write_whole
 from sci_book.pipeline import registration
 from sci_book.pipeline.release import git
+from sci_book.pocket import world
 from sci_book.pocket.curriculum import seed_of
 from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS, PAPER, RESULTS
 from sci_book.results.records import read_stamp
@@ -58,9 +59,9 @@ out, and none for how a method scores on it. Training i of one family answers th
 i of the other.
 """
 WORLD = """\
-Every test row of the five papers' pocket data is drawn anew before this commit: in each generator's
-seed in sci_book/pocket the number below stands in the place of 8,000,000. The world before it, all
-its rows, is what the conditions are judged on: what a training answers there is in
+Every test row of the five papers' pocket data was drawn anew before this commit: in each
+generator's seed in sci_book/pocket the number below stands in the place of 8,000,000. The world
+before it, all its rows, is what the conditions are judged on: what a training answers there is in
 data_manifests/records/conditions and, of further ones, seed1/conditions and so on.
 """
 
@@ -149,6 +150,12 @@ def obstacles(made: Mapping[str, Any], records: Path) -> list[str]:
              RESULTS / "trainings", PAPER / registration.AMENDMENTS]  # fmt: skip
     if changed := git("status", "--porcelain", "--", *map(str, paths)):
         said.append(f"The commit does not hold these as they are; commit them first:\n{changed}")
+    if getattr(world, "WORLD", None) != made["world seed"]:
+        said.append(
+            f"The test rows are not drawn by the rule yet. Let WORLD = {made['world seed']} in "
+            "sci_book/pocket/world.py stand in the place of 8,000,000 in each generator's seed, "
+            "and call `python benchmarks/redraw.py`."
+        )
     lacking = {each["revision"]: name for name, each in made["trainings"].items()}
     revisions = set(lacking)
     for path in sorted(records.rglob("*.parquet")):

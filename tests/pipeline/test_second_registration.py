@@ -97,6 +97,7 @@ def test_it_is_not_written_over_changed_files_or_after_records_of_its_trainings(
     monkeypatch.setattr(second.registration, "all_departures", list)
     monkeypatch.setattr(second.registration, "of_claims", lambda: [registration.REGISTRATION])
     monkeypatch.setattr(second, "git", lambda *words: "")
+    monkeypatch.setattr(second.world, "WORLD", made["world seed"], raising=False)
 
     def frozen(place, revision):
         file = tmp_path / place / "one.parquet"
@@ -117,6 +118,8 @@ def test_it_is_not_written_over_changed_files_or_after_records_of_its_trainings(
         f"{main} has answers of methods on a training that would enter."
     ]
     main.unlink()
+    monkeypatch.setattr(second.world, "WORLD", 8_000_000)
+    assert f"Let WORLD = {made['world seed']} in" in second.obstacles(made, tmp_path)[0]
     monkeypatch.setattr(second, "git", lambda *words: " M claims_sci.yaml")
     assert "commit them first:\n M claims_sci.yaml" in second.obstacles(made, tmp_path)[0]
     monkeypatch.setattr(second.registration, "all_departures", lambda: ["One is other."])
@@ -139,4 +142,4 @@ def test_the_trainings_that_enter_are_those_that_the_rule_names():
     fixed, _ = second.chosen(second.RESULTS / "trainings")
     entered = known["trainings"]
     assert entered == {name: fixed[name] for name in entered}
-    assert known["world seed"] == seed_of(second.FAMILIES[0], "world")
+    assert second.world.WORLD == known["world seed"] == seed_of(second.FAMILIES[0], "world")
