@@ -1,12 +1,15 @@
-"""Make every file of frozen records that is missing: those of the book's models, and of more seeds.
+"""Make every file of frozen records that is missing: of each training of the book's models.
 
     python benchmarks/freeze_records.py --plan
-    python benchmarks/freeze_records.py --models pocket-qwen2vl
-    python benchmarks/freeze_records.py --seed 1 --models pocket-llavanext --checkpoint FOLDER
+    python benchmarks/freeze_records.py --conditions
+    python benchmarks/freeze_records.py --models pocket-qwen2vl --trainings 0,2
 
 One file after another, by the commands that REPRODUCING.md names; a file that is there is left as
 it is, so a changed model's old files are deleted first. A run that was cut off goes on where it
 stopped. `--plan` says what is missing and by which commands it would be made, and makes nothing.
+Without `--trainings` it is those that the second registration names, and before there is one the
+shipped training alone. `--conditions` makes what the conditions are judged on, and nothing else: it
+is read on the world before that of the test rows, so call it before these are drawn anew.
 """
 
 import argparse
@@ -16,7 +19,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import COMPANIONS, PAPERS
+from sci_book.pipeline import registration
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "data_manifests" / "records"
@@ -24,24 +29,34 @@ RUNS = ROOT / "runs" / "frozen"
 PAIR = ("pocket-qwen2vl", "pocket-llavanext")
 SISTER = "pocket-qwen2vl-small"
 EDITED = "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
-ALONE = "--answers-alone"
+ALONE, ROUNDED = "--answers-alone", "--rounded"
 DESCRIBERS = "base,VCD,M3ID,SCI3,SCI5,ICD,VDD,SCI3 first token,SCI5 first token"
+INPUTS = "V1,V2,V3,noise500,noise400,black"  # those that the conditions name, beside the original
+PROGRAMS = {"sci": ["-m", "sci_book"], "python": []}
 
 Commands = list[list[str]]
+Files = Iterator[tuple[Path, Commands]]
+"""Files, each with the commands that make it."""
 
 
 def evaluated(checkpoint: str, data: str, file: Path, more: str = "", freeze: str = "") -> Commands:
     """The commands that make one file from a run of `sci evaluate`."""
     run = str(RUNS / file.relative_to(RECORDS).with_suffix(""))
     asked = ["evaluate", "--model", checkpoint, "--data", data, "--out", run, *shlex.split(more)]
-    return [asked, ["freeze", run, str(file), *freeze.split()]]
+    return [["sci", *asked], ["sci", "freeze", run, str(file), *freeze.split()]]
 
 
-def probed(checkpoint: str, file: Path, more: str = "") -> Commands:
+def probed(checkpoint: str, file: Path, more: str = "", freeze: str = "") -> Commands:
     """The commands that make a file of the Edge Reliability Gap."""
     run = RUNS / file.relative_to(RECORDS).with_suffix("")
     asked = ["probe", "edge", "--model", checkpoint, "--out", str(run), *more.split()]
-    return [asked, ["freeze", str(run / "records.parquet"), str(file)]]
+    records = str(run / "records.parquet")
+    return [["sci", *asked], ["sci", "freeze", records, str(file), *freeze.split()]]
+
+
+def drawn(checkpoint: str, file: Path) -> Commands:
+    """The command that draws a model's short answers many times."""
+    return [["python", "benchmarks/draws.py", checkpoint, str(file)]]
 
 
 def described(checkpoint: str, file: Path) -> Commands:
@@ -55,79 +70,116 @@ def further(checkpoint: str, file: Path) -> Commands:
     return evaluated(checkpoint, "pocket", file, "--methods ICD,VDD,nothing --record answers")
 
 
-def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
-    """Every file of a model of the book with the commands that make it."""
-    file = f"{name}.parquet"
-    alone = ALONE if name == SISTER else ""  # no page replays the sister
-    yield RECORDS / file, evaluated(checkpoint, "pocket", RECORDS / file, freeze=alone)
-    yield RECORDS / "edge" / file, probed(checkpoint, RECORDS / "edge" / file)
-    # bitsandbytes' NF4 needs widths that are multiples of 64, which the sister's is not
-    for precision in ("int8",) if name == SISTER else ("int8", "nf4"):
-        reduced = RECORDS / "edge" / f"{name}-{precision}.parquet"
-        yield reduced, probed(checkpoint, reduced, f"--quantization {precision}")
-    if name == SISTER:
+def weights(name: str, training: int) -> str:
+    """The folder of a training's checkpoint: the shipped one of training 0."""
+    if not training:
+        return f"checkpoints/{name}"
+    return f"checkpoints/trainings/{model_entry(name)['family']}-{training}"
+
+
+def place(training: int) -> Path:
+    """The folder of all records of a training."""
+    return RECORDS / f"seed{training}" if training else RECORDS
+
+
+def of_conditions(name: str, training: int) -> Files:
+    """What a training answers under each input alone, on the world before that of the test rows."""
+    file = place(training) / "conditions" / f"{name}.parquet"
+    more = f"--methods base --rounds {INPUTS} --record answers"
+    yield file, evaluated(weights(name, training), "pocket", file, more)
+
+
+def of_training(name: str, training: int) -> Files:
+    """The files of one training; of the shipped one, those that it alone has follow.
+
+    Logits are kept of DRBench and, of the shipped training, of the companions' sets.
+    """
+    checkpoint, folder, file = weights(name, training), place(training), f"{name}.parquet"
+    main, edge = folder / file, folder / "edge" / file
+    kept = ALONE if training else ROUNDED
+    if name == SISTER:  # no page replays her
+        yield main, evaluated(checkpoint, "pocket", main, freeze=ALONE)
+        yield edge, probed(checkpoint, edge, freeze=ROUNDED)
+        # bitsandbytes' NF4 needs widths that are multiples of 64, which hers is not
+        yield reduced(name, checkpoint, "int8")
         return
+    yield main, evaluated(checkpoint, "pocket", main, freeze=ROUNDED)
+    yield edge, probed(checkpoint, edge, freeze=kept)
     for paper in (PAPERS[companion] for companion in COMPANIONS):
         if paper.data:
-            out = RECORDS / paper.name / file
-            freeze = ALONE if paper.name == "metara" else ""  # whose pages replay nothing
+            out = folder / paper.name / file
+            freeze = ALONE if paper.name == "metara" else kept  # whose pages replay nothing
             yield out, evaluated(checkpoint, paper.data, out, freeze=freeze)
+    beside, descriptions = folder / "further" / file, folder / "descriptions" / file
+    yield beside, further(checkpoint, beside)
+    yield descriptions, described(checkpoint, descriptions)
+    draws = folder / "draws" / f"{name}.csv"
+    yield draws, drawn(checkpoint, draws)
+    if not training:
+        yield from of_shipped(name, checkpoint)
+
+
+def of_shipped(name: str, checkpoint: str) -> Files:
+    """What the shipped training alone has: reduced precision, validation rows, more methods."""
+    file = f"{name}.parquet"
+    for precision in ("int8", "nf4"):
+        yield reduced(name, checkpoint, precision)
     validation = RECORDS / "validation" / file
-    yield (
-        validation,
-        evaluated(checkpoint, "pocket", validation, "--methods ablations --validation"),
-    )
+    more = "--methods ablations --validation"
+    yield validation, evaluated(checkpoint, "pocket", validation, more, ROUNDED)
     extended = RECORDS / "extended" / file
-    yield extended, evaluated(checkpoint, "pocket", extended, "--methods extended --share 5")
+    more = "--methods extended --share 5"
+    yield extended, evaluated(checkpoint, "pocket", extended, more, ROUNDED)
     for noise in ("clamp", "normalized"):  # beside the default, which wraps
         variant = RECORDS / "extended" / f"{name}-{noise}.parquet"
         more = f"--methods {EDITED} --noise {noise} --share 5"
         yield variant, evaluated(checkpoint, "pocket", variant, more, ALONE)
     cheaper = RECORDS / "extended" / f"{name}-cheaper.parquet"
     yield cheaper, evaluated(checkpoint, "pocket", cheaper, "--methods cheaper --record answers")
-    yield RECORDS / "further" / file, further(checkpoint, RECORDS / "further" / file)
-    descriptions = RECORDS / "descriptions" / file
-    yield descriptions, described(checkpoint, descriptions)
 
 
-def of_seed(name: str, checkpoint: str, seed: int) -> Iterator[tuple[Path, Commands]]:
-    """The files of a further training seed."""
-    folder, file = f"seed{seed}", f"{name}.parquet"
-    yield (
-        RECORDS / folder / file,
-        evaluated(checkpoint, "pocket", RECORDS / folder / file, freeze=ALONE),
-    )
-    beside = RECORDS / folder / "further" / file
-    yield beside, further(checkpoint, beside)
-    descriptions = RECORDS / folder / "descriptions" / file
-    yield descriptions, described(checkpoint, descriptions)
+def reduced(name: str, checkpoint: str, precision: str) -> tuple[Path, Commands]:
+    """The file of the Edge Reliability Gap in reduced precision, with its commands."""
+    file = RECORDS / "edge" / f"{name}-{precision}.parquet"
+    return file, probed(checkpoint, file, f"--quantization {precision}")
+
+
+def registered(name: str) -> list[int]:
+    """The trainings of a model that the second registration names; the shipped one without it."""
+    if registration.SECOND not in registration.of_claims():
+        return [0]
+    known = registration.load_registration(registered=registration.SECOND)["trainings"]
+    parts = [training.rpartition("-") for training in known]
+    family = model_entry(name)["family"]
+    return [int(number) for of, _, number in parts if of == family]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", default=",".join((*PAIR, SISTER)), help="names, by commas")
-    parser.add_argument("--checkpoint", help="of the one model named; checkpoints/NAME otherwise")
-    parser.add_argument("--seed", type=int, default=0, help="a further training; 0: the book's")
+    parser.add_argument("--trainings", help="numbers, by commas; 0 is the shipped one")
+    parser.add_argument("--conditions", action="store_true", help="what these are judged on alone")
     parser.add_argument("--plan", action="store_true", help="say what is missing, and stop")
     given = parser.parse_args()
-    names = given.models.split(",")
-    if given.checkpoint and len(names) > 1:
-        parser.error(f"--checkpoint is of one model; --models named {len(names)}")
-    if given.seed and not given.checkpoint:
-        parser.error("the checkpoint of a further seed is not in the book; name it: --checkpoint")
-    for name in names:
-        checkpoint = given.checkpoint or f"checkpoints/{name}"
-        files = of_seed(name, checkpoint, given.seed) if given.seed else of_model(name, checkpoint)
-        for file, commands in files:
-            if file.is_file():
-                print(f"{file.relative_to(ROOT)}: is there", flush=True)
-                continue
-            print(f"{file.relative_to(ROOT)}: missing", flush=True)
-            for words in commands:
-                print(f"  sci {shlex.join(words)}", flush=True)
-                if not given.plan:
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    subprocess.run([sys.executable, "-m", "sci_book", *words], cwd=ROOT, check=True)
+    files = of_conditions if given.conditions else of_training
+    numbers = [int(number) for number in given.trainings.split(",")] if given.trainings else None
+    for name in given.models.split(","):
+        for training in [0] if name == SISTER else numbers or registered(name):
+            for file, commands in files(name, training):
+                make(file, commands, plan=given.plan)
+
+
+def make(file: Path, commands: Commands, *, plan: bool) -> None:
+    """Make one file unless it is there; with `plan`, only say how."""
+    if file.is_file():
+        print(f"{file.relative_to(ROOT)}: is there", flush=True)
+        return
+    print(f"{file.relative_to(ROOT)}: missing", flush=True)
+    for program, *words in commands:
+        print(f"  {shlex.join([program, *words])}", flush=True)
+        if not plan:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run([sys.executable, *PROGRAMS[program], *words], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

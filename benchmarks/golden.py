@@ -25,13 +25,14 @@ from sci_book.files import write_whole
 from sci_book.papers.shared import chapters, gate
 from sci_book.pipeline import ledger, over_trainings
 from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.release import sums
 from sci_book.resources import FROZEN_RECORDS, PAPER
 from sci_book.results.drbench import in_hashed_share
 from sci_book.results.records import Records, read_records, write_records
 from sci_book.results.statistics import Interval
 
 FOLDER = PAPER / "golden"
-RECORDS, VALUES = FOLDER / "records", FOLDER / "values.csv"
+RECORDS, VALUES, SUMS = FOLDER / "records", FOLDER / "values.csv", FOLDER / "records.sha256"
 TRAININGS = 4
 SHARE = {"cvqa": 16, "edge": 8, "oric": 12, "metara": 4, "descriptions": 15}
 """One in so many question groups is kept of a companion's rows, of all others one in `OTHERS`."""
@@ -41,13 +42,20 @@ DIGITS = 10
 
 
 def cut() -> None:
-    """Write the small set of records."""
+    """Write the small set of records, and its checksums, of which a registration holds the one."""
     for name in PAIR:
         for path in sorted(FROZEN_RECORDS.glob(f"**/{name}*")):
             within = path.relative_to(FROZEN_RECORDS)
             if within.parts[0] not in ("extended", "seed1", "seed2"):
                 (RECORDS / within).parent.mkdir(parents=True, exist_ok=True)
                 (_cut_draws if path.suffix == ".csv" else _cut_records)(path, RECORDS / within)
+    write_whole(SUMS, checksums().encode())
+
+
+def checksums() -> str:
+    """What `sha256sum --check` reads in the folder of the set: a line a file of its records."""
+    files = sorted(path for path in RECORDS.rglob("*") if path.is_file())
+    return sums({path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in files})
 
 
 def _cut_records(path: Path, out: Path) -> None:
@@ -79,7 +87,9 @@ def with_trainings(folder: Path) -> None:
             if path.suffix == ".csv":
                 shutil.copy(path, out)
             else:
-                write_records(out, _another(read_records(path), training))
+                records = _another(read_records(path), training)
+                called = f"{records.stamp['family']}-{training}"  # as the registered ones are
+                write_records(out, replace(records, stamp={**records.stamp, "model": called}))
 
 
 def _another(records: Records, training: int) -> Records:

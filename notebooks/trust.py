@@ -154,9 +154,9 @@ if others := " and ".join(sorted({f"`{noise_of(each)}`" for each in trainings} -
     answer += [f"\nNoisy pictures of these records were made by {others}, not by the default "
                f"`{default}`; what a model reads of either stands under [three ways to make a "
                "noisy picture](#three-ways-to-make-a-noisy-picture)."]  # fmt: skip
-kept = "fails" if registration.departures() else "holds"
-answer += [f"\n**Verdict, {named('registration')}: {kept}.** "
-           f"{registration.sentence()}"]  # fmt: skip
+kept = "fails" if registration.all_departures() else "holds"
+when = " ".join(registration.sentence(registered=name) for name in registration.of_claims())
+answer += [f"\n**Verdict, {named('registration')}: {kept}.** {when}"]
 at_head.write("\n".join(answer))
 
 # %%
@@ -295,11 +295,13 @@ frame.table(
 
 # %%
 known, changes = registration.load_registration(), registration.load_amendments()
-lines = {
-    name: {"SHA-256 when registered": f"{digest[:32]}…",
-           "amendments": str(sum(change["file"] == name for change in changes))}
-    for name, digest in known["files"].items()
-}  # fmt: skip
+lines = {}
+for name in registration.of_claims():
+    amended = [change["file"] for change in registration.amendments_of(registered=name)]
+    which = ", second registration" if name == registration.SECOND else ""
+    for file, digest in registration.load_registration(registered=name)["files"].items():
+        lines[file + which] = {"SHA-256 when registered": f"{digest[:32]}…",
+                               "amendments": str(amended.count(file))}  # fmt: skip
 lines = pd.DataFrame.from_dict(lines, orient="index")
 tables.plain(lines, name="registered", caption="Registered files")
 
@@ -387,7 +389,12 @@ display(
     tables.plain(ended, name="trainings", caption="Accuracy of each input alone, %, by training")
 )
 met = sum(training["conditions"] == "met" for training in ended.to_dict("records"))
-Markdown(f"Of these {len(ended)} trainings {met or 'none'} met all conditions.")
+told = [f"Of these {len(ended)} trainings {met or 'none'} met all conditions."]
+for name in registration.of_claims()[1:]:
+    second = registration.load_registration(registered=name)
+    told += [f"> **{key.capitalize()}.** “{second[key].strip()}”"
+             for key in ("known", "subjects", "world")]  # fmt: skip
+Markdown("\n\n".join(told))
 
 # %% [markdown]
 # ### The book's own claims
@@ -528,7 +535,7 @@ tables.download("trust", [alone_too, on_test, in_file(frame.measured(sizes()), "
 
 # %% tags=["hide-input"]
 read = [replace(each, name=f"{each.name} seed {each.seed}") for each in trainings]
-files = [*known["files"], registration.REGISTRATION, registration.AMENDMENTS, registration.MENDED]
+files = [*known["files"], *registration.of_claims(), registration.AMENDMENTS, registration.MENDED]
 files = [PAPER / name for name in (*files, registration.SUBJECTS, *registration.BESIDE)]
 files += [ledger, *(pilots / f"{subject['training']}.json" for subject in came_about)]
 chapters.stamp_of(read, [*files, *sorted(pilots.parent.glob("trainings/*.json"))])

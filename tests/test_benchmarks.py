@@ -19,6 +19,7 @@ from sci_book.papers.sci.chapters import time_measures
 from sci_book.papers.sci.dial import trainings
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence
+from sci_book.pipeline import registration
 from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import verdict
 from tests import tiny
@@ -159,32 +160,60 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
     assert words == ["holds", "inconclusive", "fails"] and {each.n for each in found} == {9}
 
 
+def planned(training, *names):
+    """Every file of some models' training that the script makes, with its commands."""
+    for name in names:
+        yield from freeze_records.of_training(name, training)
+        yield from freeze_records.of_conditions(name, training)
+
+
 def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
-    """Or that of the dial, or what `benchmarks/pilots.py` judged the conditions on."""
-    made = {
-        file
-        for name in (*freeze_records.PAIR, freeze_records.SISTER)
-        for file, _ in freeze_records.of_model(name, f"checkpoints/{name}")
-    }
-    made |= {
-        file
-        for name in freeze_records.PAIR
-        for seed in (1, 2)
-        for file, _ in freeze_records.of_seed(name, "somewhere", seed)
-    }
+    """Or that of the dial."""
+    pair, sister = freeze_records.PAIR, freeze_records.SISTER
+    made = {file for file, _ in planned(0, *pair, sister)}
+    made |= {file for training in (1, 2) for file, _ in planned(training, *pair)}
     made |= {freeze_records.RECORDS / "dial" / f"{each.name}.parquet" for each in trainings()}
-    frozen = set(freeze_records.RECORDS.rglob("*.parquet"))
-    assert {file.parent.name for file in frozen - made} == {"conditions"}
-    assert len(frozen & made) > 20
+    frozen = {path for path in freeze_records.RECORDS.rglob("*") if path.is_file()}
+    assert not frozen - made and len(frozen) > 50
 
 
 def test_the_script_names_commands_that_exist():
     options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "probe": papers.probe}
-    for file, commands in freeze_records.of_model("pocket-llavanext", "somewhere"):
-        assert commands[-1][2] == str(file)
-        for name, *words in commands:
+    for file, commands in (*planned(0, "pocket-llavanext"), *planned(3, "pocket-qwen2vl")):
+        program, name, *words = commands[-1]
+        assert str(file) in words and (program == "sci" or (ROOT / name).is_file())
+        for name, *words in (each[1:] for each in commands if each[0] == "sci"):
             known = {each.replace("_", "-") for each in inspect.signature(options[name]).parameters}
             assert {word[2:] for word in words if word.startswith("--")} <= known
+
+
+def test_every_training_has_its_own_weights_and_folder_and_the_shipped_one_more_files():
+    """Of further ones logits of DRBench alone are kept, laid out as those of the shipped one."""
+    shipped, further = (dict(planned(each, "pocket-qwen2vl")) for each in (0, 3))
+    folder = freeze_records.RECORDS / "seed3"
+    assert {freeze_records.RECORDS / file.relative_to(folder) for file in further} < {*shipped}
+    asked = {words[words.index("--model") + 1] for (_, *words), *_ in further.values()
+             if "--model" in words}  # fmt: skip
+    assert asked == {"checkpoints/trainings/qwen2_vl-3"}
+    logits = [file for file, (*_, last) in further.items() if freeze_records.ROUNDED in last]
+    assert logits == [folder / "pocket-qwen2vl.parquet"]
+
+
+def test_records_are_made_of_the_trainings_that_the_second_registration_names(monkeypatch, capsys):
+    known = {"trainings": {"qwen2_vl-0": {}, "qwen2_vl-2": {}, "qwen2_vl-sister-0": {},
+                           "llava_next-1": {}}}  # fmt: skip
+    monkeypatch.setattr(registration, "of_claims", lambda: [registration.SECOND])
+    monkeypatch.setattr(registration, "load_registration", lambda registered: known)
+    assert freeze_records.registered("pocket-qwen2vl") == [0, 2]
+    monkeypatch.setattr(sys, "argv", ["freeze_records.py", "--plan", "--conditions"])
+    freeze_records.main()
+    said = capsys.readouterr().out
+    names = [line.partition("records/")[2].split(":")[0] for line in said.splitlines()
+             if not line.startswith(" ")]  # fmt: skip
+    assert names == [
+        "conditions/pocket-qwen2vl.parquet", "seed2/conditions/pocket-qwen2vl.parquet",
+        "seed1/conditions/pocket-llavanext.parquet", "conditions/pocket-qwen2vl-small.parquet",
+    ]  # fmt: skip
 
 
 def test_registered_trainings_are_made_in_turn_and_what_is_finished_is_not_made_again(

@@ -19,7 +19,7 @@ from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared import paper
 from sci_book.pipeline import frozen as frozen_records
 from sci_book.pipeline.reproduce import pocket_checkpoints
-from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS, ROOT
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import read_records
 from sci_book.run.verify import verify_subset
 from tests.soak import TIMES
@@ -84,7 +84,7 @@ def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read():
 FILES = [
     (checkpoint, file)
     for checkpoint in pocket_checkpoints()
-    for file in frozen_records.frozen_files(checkpoint, FROZEN_RECORDS, full=False)
+    for file in frozen_records.frozen_files(checkpoint.name, FROZEN_RECORDS, full=False)
 ]
 
 
@@ -102,7 +102,7 @@ def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, fi
 
 def test_the_models_of_the_chapters_have_records_of_every_companion():
     for name in DEFAULT_PAIR.split(","):
-        found = frozen_records.frozen_files(CHECKPOINTS / name, FROZEN_RECORDS, full=True)
+        found = frozen_records.frozen_files(name, FROZEN_RECORDS, full=True)
         expected = [f"{paper}/{name}" for paper in COMPANIONS]
         expected += [f"{p}/{name}-{less}" for p in COMPANIONS for less in PAPERS[p].precisions]
         assert [f"{path.parent.name}/{path.stem}" for path in found] == expected

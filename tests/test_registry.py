@@ -3,7 +3,6 @@
 import ast
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import yaml
@@ -36,7 +35,7 @@ def test_a_sixth_paper_is_chosen_drawn_asked_and_verified(sixth, tmp_path):
     records = tmp_path / "sixth" / "model.parquet"
     records.parent.mkdir()
     records.touch()
-    assert frozen.frozen_files(Path("model"), tmp_path, full=True) == [records]
+    assert frozen.frozen_files("model", tmp_path, full=True) == [records]
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -14,7 +16,7 @@ from sci_book import cli, resources
 from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import PaperSet, Reading
-from sci_book.pipeline import elsewhere, reproduce
+from sci_book.pipeline import elsewhere, frozen, reproduce
 from sci_book.pipeline.notebooks import NotebookError
 from sci_book.pipeline.pocket_data import paper_set
 from sci_book.results.records import read_records
@@ -471,6 +473,40 @@ def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
     (step,) = reproduce.record_steps(full=False)
     with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
         step.work()
+
+
+def test_all_records_are_those_of_further_trainings_too(tmp_path, monkeypatch):
+    """Each compared with its own weights; records of other weights are not."""
+    checkpoints, records = tmp_path / "checkpoints", tmp_path / "records"
+    for name in ("pocket-qwen2vl", "trainings/qwen2_vl-1", "trainings/qwen2_vl-2"):
+        (checkpoints / name).mkdir(parents=True)
+        (checkpoints / name / "config.json").touch()
+    for place, model in (
+        ("", "pocket-qwen2vl"), ("edge", "pocket-qwen2vl"), ("seed1", "qwen2_vl-1"),
+        ("seed1/edge", "qwen2_vl-1"), ("seed2", "pocket-qwen2vl"),
+    ):  # fmt: skip
+        (records / place).mkdir(parents=True, exist_ok=True)
+        table = pa.table({"index": [1]})
+        stamp = {"sci_stamp": json.dumps({"model": model})}
+        file = records / place / "pocket-qwen2vl.parquet"
+        pq.write_table(table.replace_schema_metadata(stamp), file)
+    for module in (resources, frozen):
+        monkeypatch.setattr(module, "CHECKPOINTS", checkpoints)
+    monkeypatch.setattr(resources, "FROZEN_RECORDS", records)
+    some, all_ = (
+        {
+            step.name.rpartition(",")[0]: [*step.work.args[:2]]
+            for step in reproduce.record_steps(full)
+        }
+        for full in (False, True)
+    )
+    assert [*some] == ["pocket-qwen2vl", "edge records of pocket-qwen2vl"]
+    added = {name: read for name, read in all_.items() if name not in some}
+    first, file = checkpoints / "trainings" / "qwen2_vl-1", "pocket-qwen2vl.parquet"
+    assert added == {
+        "qwen2_vl-1": [first, records / "seed1" / file],
+        "seed1, edge records of pocket-qwen2vl": [first, records / "seed1" / "edge" / file],
+    }
 
 
 def test_names_of_models_are_the_last_part():

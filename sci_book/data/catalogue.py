@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ def model_entry(name: str) -> dict:
 
     Keys: `name`; `load`, what `load_model` takes; `family`; `label`, the model's name in the
     paper's tables, None if it has no such model; `title`, its name on pages, the label by default;
-    `pocket`, whether it is one of this project's own; `colour`, its place among the colours of
-    figures; `dtype`, `licence`; `pixel_limits`, those that the paper's data are read at.
+    `pocket`, whether it is one of this project's own; `trainings`, a pattern of what its further
+    trainings are called; `colour`, its place among the colours of figures; `dtype`, `licence`;
+    `pixel_limits`, those that the paper's data are read at.
 
     Raises:
         ValueError: for a model without a manifest; the message lists those with one.
@@ -51,6 +53,15 @@ def model_name(name_or_path: str) -> str:
         model_entry(leads_to)
         path = leads_to
     return Path(_hub_id(leads_to) or path).name
+
+
+def is_training_of(model: str, name: str) -> bool:
+    """Whether a checkpoint is the model of a name, or a further training of it by its manifest."""
+    made = model_name(model)
+    try:
+        return made == name or fnmatch(made, model_entry(name).get("trainings", ""))
+    except ValueError:  # no manifest
+        return False
 
 
 def _hub_id(path: str) -> str | None:

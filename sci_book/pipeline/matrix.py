@@ -163,7 +163,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
-        records: their folder. Those of further trainings lie in the folders `seed1`, … below it.
+        records: their folder, with those of further trainings in the folders `seed1`, … below it.
     """
     probes, trainings = load_probes(), chapters.by_seed(chapters.subjects(models, records))
     found = [

@@ -33,7 +33,6 @@ REGISTERED = (objections.MEASURES, nulls.MEASURES, described.MEASURES)
 FOLDER = PAPER / "second"
 BOOK = "book"
 """The paper of a claim that the book makes."""
-REGISTRATION = "registration_second.yaml"
 UNREGISTERED = (
     "For working out, not registered: these claims were written with results of trainings 0, 1 and "
     "2 at hand, so their verdicts on these trainings are no evidence."
@@ -42,8 +41,8 @@ UNREGISTERED = (
 
 def standing(folder: Path = PAPER) -> str:
     """Whether the claims were registered before the records that they judge, in a sentence."""
-    if (folder / REGISTRATION).is_file():
-        return registration.sentence(folder, REGISTRATION)
+    if registration.SECOND in registration.of_claims(folder):
+        return registration.sentence(folder, registration.SECOND)
     return UNREGISTERED
 
 

@@ -5,7 +5,7 @@ day, the commit and the SHA-256 of the files in which the ledger's claims and th
 and what was planned then of the test world and of the subjects; `amendments.yaml` every change
 since, of a file or of the code that reads it; `subjects.yaml` how each subject came about. What was
 written down later, before other results, has a registration of its own (`registration_dial.yaml`,
-`registration_rules.yaml`).
+`registration_rules.yaml`; `registration_second.yaml`: for trainings whose seeds nobody chose).
 """
 
 import hashlib
@@ -18,12 +18,22 @@ from sci_book.resources import PAPER
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
 SUBJECTS = "subjects.yaml"
+SECOND = "registration_second.yaml"
+"""Of the papers' claims as they stand then, over trainings; `benchmarks/second_registration.py`."""
 BESIDE = {"registration_rules.yaml": "own_rules", "registration_dial.yaml": "dial"}
 """Registrations of the book's own claims and of later papers', by the page that judges them."""
 
 
+def of_claims(folder: Path = PAPER) -> list[str]:
+    """The registrations of the papers' claims: the first, and the second once it is written."""
+    return [REGISTRATION, *(name for name in (SECOND,) if (folder / name).is_file())]
+
+
 def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> dict[str, Any]:
-    """`registered` (a day), `commit`, `files` (name: SHA-256), and what had not been seen."""
+    """`registered` (a day), `commit`, `files` (name: SHA-256), and what had not been seen.
+
+    `amendments` is how many there were already: none, where it is not said.
+    """
     return read_yaml(folder / registered)
 
 
@@ -36,6 +46,13 @@ def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
     return read_yaml(folder / AMENDMENTS)
 
 
+def amendments_of(folder: Path = PAPER, registered: str = REGISTRATION) -> list[dict[str, Any]]:
+    """The amendments of a registration's files that were entered after it, in order."""
+    known = load_registration(folder, registered)
+    later = load_amendments(folder)[known.get("amendments", 0) :]
+    return [entry for entry in later if entry["file"] in known["files"]]
+
+
 def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str]:
     """Where the registered files are not what the registration and its amendments say; [] if none.
 
@@ -44,7 +61,7 @@ def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str
     """
     faults = []
     states = dict(load_registration(folder, registered)["files"])
-    for entry in (entry for entry in load_amendments(folder) if entry["file"] in states):
+    for entry in amendments_of(folder, registered):
         name = entry["file"]
         if states[name] != entry["before"]:
             faults.append(f"The amendment of {name} of {entry['date']} starts from another file.")
@@ -59,6 +76,11 @@ def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str
     return faults
 
 
+def all_departures(folder: Path = PAPER) -> list[str]:
+    """`departures` from each registration of the papers' claims."""
+    return [fault for name in of_claims(folder) for fault in departures(folder, name)]
+
+
 UNTOUCHED = "The checksum of each file is the one registered, or the one of its last amendment."
 
 
@@ -69,7 +91,7 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     ledger's own stand on the page that shows all.
     """
     known, wrong = load_registration(folder, registered), departures(folder, registered)
-    changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
+    changes = amendments_of(folder, registered)
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
     told = changes if registered in BESIDE else []
     reasons = "".join(f"“{' '.join(entry['reason'].split())}” " for entry in told)
@@ -82,10 +104,15 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
 
 
 def as_values(folder: Path = PAPER) -> dict[str, Any]:
-    """The `registration`, its `amendments` and the `departures` from both, as values for JSON."""
+    """The registrations of the papers' claims, amendments and departures, as values for JSON.
+
+    The `second registration` is None until it is written.
+    """
+    second = load_registration(folder, SECOND) if SECOND in of_claims(folder) else None
     known = {
         "registration": load_registration(folder),
+        "second registration": second,
         "amendments": load_amendments(folder),
-        "departures": departures(folder),
+        "departures": all_departures(folder),
     }
     return json.loads(json_text(known, default=str))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sci_book.files import write_whole
-from sci_book.pipeline.registration import AMENDMENTS, BESIDE, REGISTRATION, load_registration
+from sci_book.pipeline.registration import AMENDMENTS, BESIDE, load_registration, of_claims
 from sci_book.resources import PAPER, ROOT
 
 BOOK, TARGET = ROOT / "_build" / "html", ROOT / "dist"
@@ -50,7 +50,7 @@ def sums(files: Mapping[str, bytes]) -> str:
 
 def registered() -> list[Path]:
     """The registrations, their amendments, and every file that they fix."""
-    names = [REGISTRATION, *BESIDE]
+    names = [*of_claims(), *BESIDE]
     fixed = [name for one in names for name in load_registration(registered=one)["files"]]
     return sorted({(PAPER / name).resolve() for name in (*names, AMENDMENTS, *fixed)})
 

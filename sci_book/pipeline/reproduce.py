@@ -231,22 +231,28 @@ def data_steps() -> list[Step]:
 
 
 def record_steps(full: bool) -> list[Step]:
-    """Every frozen file compared with the same rows decoded anew; the longest first."""
+    """Every frozen file compared with the same rows decoded anew; the longest first.
+
+    Those of further trainings, too, if all records are.
+    """
     share = "all records" if full else "a tenth of the records"
-    checkpoints, folder = pocket_checkpoints(), resources.FROZEN_RECORDS
+    folder = resources.FROZEN_RECORDS
+    models = [(checkpoint, checkpoint.name, folder) for checkpoint in pocket_checkpoints()]
+    if full:
+        models += frozen.of_trainings(folder)
     checks = [
-        (checkpoint.name, checkpoint, folder / f"{checkpoint.name}.parquet", [PAPERS[OWN].folder])
-        for checkpoint in checkpoints
+        (checkpoint.name, checkpoint, within / f"{name}.parquet", [PAPERS[OWN].folder])
+        for checkpoint, name, within in models
     ]
     data = [paper.folder for paper in PAPERS.values() if paper.folder]
     checks += [
-        (f"{file.parent.name} records of {file.stem}", checkpoint, file, data)
-        for checkpoint in checkpoints
-        for file in frozen.frozen_files(checkpoint, folder, full)
+        (f"{file.relative_to(folder).parent} records of {file.stem}", checkpoint, file, data)
+        for checkpoint, name, within in models
+        for file in frozen.frozen_files(name, within, full)
     ]
     steps = []
     for title, checkpoint, file, drawn in checks:
-        name = f"{title}, {share}"
+        name = f"{title.replace('/', ', ')}, {share}"  # of a file
         report = resources.RUNS / "pocket" / f"{name}.txt"
         work = partial(check_records, checkpoint, file, report, full=full)
         steps.append(Step(name, [*sources(), checkpoint, *drawn], [report], work))

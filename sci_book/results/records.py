@@ -322,6 +322,11 @@ def to_bytes(records: Records) -> bytes:
     return file.getvalue()
 
 
+def read_stamp(file: Path) -> dict[str, Any]:
+    """The stamp of a file of records, without reading a row."""
+    return json.loads(pq.read_schema(file).metadata[b"sci_stamp"])
+
+
 def read_records(path: str | Path) -> Records:
     """Read one file of records, or all shards of a finished run from its folder.
 

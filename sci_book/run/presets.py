@@ -14,13 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from sci_book.data.datasets import Dataset
 from sci_book.data.prompts import build_prompt, templates_digest
 from sci_book.data.rewordings import reword
 from sci_book.files import json_text
-from sci_book.results.records import Records, RecordsError
+from sci_book.results.records import Records, RecordsError, read_stamp
 from sci_book.run.method_sets import ALL_METHODS
 
 REMEDY = (
@@ -50,8 +48,7 @@ def preset_failures(files: Iterable[Path], root: Path) -> list[str]:
     """A sentence for each preset that differs between today and any of these files of records."""
     made_with: dict[str, list[str]] = defaultdict(list)
     for file in files:
-        stamp = json.loads(pq.read_schema(file).metadata[b"sci_stamp"])
-        for change in changed_presets(stamp):
+        for change in changed_presets(read_stamp(file)):
             made_with[change].append(file.relative_to(root).as_posix())
     return [
         f"{_listed(names)} {'was' if len(names) == 1 else 'were'} made with {change}. {REMEDY}"

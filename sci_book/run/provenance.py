@@ -29,7 +29,7 @@ def revision(model: VisionLanguageModel) -> str:
         commit = getattr(model.hf.config, "_commit_hash", None)
         local = Path(model.name)
         made_here = f"in memory at {id(model.hf):x}"
-        _REVISIONS[model] = commit or (_content_hash(local) if local.is_dir() else made_here)
+        _REVISIONS[model] = commit or (content_hash(local) if local.is_dir() else made_here)
     return _REVISIONS[model]
 
 
@@ -55,8 +55,8 @@ def as_recorded(stamp: Mapping[str, Any]) -> dict[str, Any]:
     return {name: stamp[name] for name in known if name in stamp}
 
 
-def _content_hash(folder: Path) -> str:
-    """SHA-256 over name and content of every file that takes part in an answer.
+def content_hash(folder: Path) -> str:
+    """16 hex digits of the SHA-256 over every file that takes part in an answer, with its name.
 
     A processor_config.json does where it has the image processor or the chat template; what else
     it may hold is for `AutoProcessor`, which is not used.

@@ -17,7 +17,7 @@ from sci_core.families.models import FAMILIES
 def test_every_manifest_is_whole():
     for path in MODELS.glob("*.yaml"):
         entry = model_entry(path.stem)
-        assert set(entry) - {"colour", "pixel_limits"} == {
+        assert set(entry) - {"colour", "pixel_limits", "trainings"} == {
             "name", "load", "family", "label", "title", "pocket", "dtype", "licence",
         }  # fmt: skip
         assert entry.get("colour", 0) in range(len(MODEL_COLOURS))

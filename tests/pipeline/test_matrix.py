@@ -18,6 +18,7 @@ from sci_book.papers.shared.pages import page_of
 from sci_book.pipeline import matrix, pocket_data
 from sci_book.results.records import write_records
 from sci_book.results.statistics import Interval
+from tests.papers.cvqa import cvqa_records
 from tests.papers.shared.committed import shown
 from tests.papers.shared.drawn_records import drawn_records
 
@@ -215,6 +216,21 @@ def test_records_of_one_method_fill_its_own_cells(subjects, tmp_path):
     write_records(tmp_path / f"{few.stamp['model']}.parquet", few)
     cells = matrix.cells([few.stamp["model"]], tmp_path)
     assert {cell.method for cell in cells} == {"SCI5", *matrix.COMPARED_CONTROLS}
+
+
+def test_a_further_training_fills_the_cells_of_a_companion_with_its_own_records(subjects, tmp_path):
+    records = one_method(subjects[0].records, "SCI5")
+    name = records.stamp["model"]
+    for folder, right in ((tmp_path, (1.0, 0.5)), (tmp_path / "seed2", (1.0, 1.0))):
+        write_records(folder / f"{name}.parquet", records)
+        asked = cvqa_records.numbers(40, right=right, SCI5="3")
+        asked = cvqa_records.records_of(asked, name)
+        write_records(folder / "cvqa" / f"{name}.parquet", asked)
+    cells = [each for each in matrix.cells([name], tmp_path) if each.probe.paper == "cvqa"]
+    spared = {each.seed: each.change.estimate for each in cells if each.method == "SCI5"}
+    assert spared == {0: -50.0, 2: 0.0}  # of the drop
+    read = {path.relative_to(tmp_path).as_posix() for path in matrix.sources([name], tmp_path)}
+    assert read == {f"{at}{name}.parquet" for at in ("cvqa/", "seed2/", "seed2/cvqa/")}
 
 
 def test_a_page_and_a_terminal_show_the_same_numbers(made):

@@ -14,7 +14,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.overhead import cost
 from sci_book.papers.shared import chapters, frame, gate, tables
 from sci_book.papers.shared.chapters import by_seed
-from sci_book.pipeline import ledger, over_trainings
+from sci_book.pipeline import ledger, over_trainings, registration
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.resources import FROZEN_RECORDS
@@ -218,7 +218,7 @@ def test_a_table_of_claims_has_what_decides_in_the_first_training_and_every_word
 def test_the_claims_are_said_to_be_registered_once_a_file_registers_them(tmp_path):
     assert over_trainings.standing(tmp_path) == over_trainings.UNREGISTERED
     registered = {"registered": "a day", "commit": "0" * 40, "files": {}}
-    (tmp_path / over_trainings.REGISTRATION).write_text(yaml.safe_dump(registered))
+    (tmp_path / registration.SECOND).write_text(yaml.safe_dump(registered))
     (tmp_path / "amendments.yaml").write_text("[]")
     assert over_trainings.standing(tmp_path).startswith("Registered on a day, commit `0000")
 

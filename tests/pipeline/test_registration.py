@@ -23,6 +23,7 @@ from sci_book.results.statistics import Interval
 from sci_book.run import conditions
 from tests.papers.shared.committed import shown
 
+ALL = [*registration.of_claims(), *registration.BESIDE]
 CLAIMS = {claim.id: claim for claim in load_claims(own=True)}
 
 
@@ -52,7 +53,7 @@ def history():
     return lambda name: git("show", name)
 
 
-@pytest.mark.parametrize("file", [registration.REGISTRATION, *registration.BESIDE])
+@pytest.mark.parametrize("file", ALL)
 def test_the_registered_commit_holds_the_registered_files(file, history):
     known = registration.load_registration(registered=file)
     for name, digest in known["files"].items():
@@ -194,15 +195,14 @@ def test_the_predictions_about_the_dial_are_the_registered_ones():
     assert set(known["files"]) == {dial_predictions.PREDICTIONS, "../pocket/dial.yaml"}
 
 
-@pytest.mark.parametrize("file", [registration.REGISTRATION, *registration.BESIDE])
+@pytest.mark.parametrize("file", ALL)
 def test_registered_files_are_as_registered_or_amended(file):
     assert registration.departures(registered=file) == []
 
 
 def test_every_amendment_is_of_a_registered_file():
-    names = (registration.REGISTRATION, *registration.BESIDE)
     files = {
-        file for name in names for file in registration.load_registration(registered=name)["files"]
+        file for name in ALL for file in registration.load_registration(registered=name)["files"]
     }
     assert {entry["file"] for entry in registration.load_amendments()} <= files
     told = " ".join(registration.sentence(registered=name) for name in registration.BESIDE)
@@ -222,9 +222,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def amend(folder, before, after, reason="because"):
+def amend(folder, before, after, file="claims_sci.yaml"):
     path = folder / "amendments.yaml"
-    entry = {"date": "2026-11-24", "commit": "0" * 40, "file": "claims_sci.yaml", "reason": reason}
+    entry = {"date": "2026-11-24", "commit": "0" * 40, "file": file, "reason": "because"}
     digests = {key: hashlib.sha256(text.encode()).hexdigest()
                for key, text in (("before", before), ("after", after))}  # fmt: skip
     path.write_text(yaml.safe_dump([*yaml.safe_load(path.read_text()), entry | digests]))
@@ -240,6 +240,31 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
     amend(folder, "[]", "[1]")  # starts from a file that had gone
     assert "starts from another file" in registration.departures(folder)[0]
     assert json.dumps(registration.as_values(folder))
+
+
+def test_values_that_change_after_the_second_registration_need_an_amendment(folder):
+    """The second begins from files as they are then; what was amended before is the first's."""
+    assert registration.as_values(folder)["second registration"] is None
+    (folder / "claims_sci.yaml").write_text("[1]", encoding="utf-8")
+    amend(folder, "[]", "[1]")
+    values = folder / "golden" / "values.csv"
+    values.parent.mkdir()
+    values.write_text("0.1", encoding="utf-8")
+    held = {"claims_sci.yaml": b"[1]", "golden/values.csv": b"0.1"}
+    files = {name: hashlib.sha256(text).hexdigest() for name, text in held.items()}
+    known = {"registered": "2026-11-28", "commit": "1" * 40, "amendments": 1, "files": files}
+    (folder / registration.SECOND).write_text(yaml.safe_dump(known), encoding="utf-8")
+    assert registration.all_departures(folder) == []
+    assert "Amended since: 0 times" in registration.sentence(folder, registration.SECOND)
+    assert registration.as_values(folder)["second registration"] == known
+    values.write_text("0.2", encoding="utf-8")
+    (told,) = registration.all_departures(folder)
+    assert "golden/values.csv has the SHA-256" in told
+    assert registration.as_values(folder)["departures"] == [told]
+    amend(folder, "0.1", "0.2", "golden/values.csv")
+    assert registration.all_departures(folder) == []
+    assert "Amended since: once" in registration.sentence(folder, registration.SECOND)
+    assert len(registration.amendments_of(folder)) == 1
 
 
 def test_every_changed_predicate_has_its_reason_and_both_verdicts():

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from sci_book.data.catalogue import model_entry, model_name
+from sci_book.data.catalogue import is_training_of, model_entry, model_name
 from sci_book.data.datasets import dataset_names, read_manifest
 from sci_book.papers.shared import gate, parameters
 from sci_book.papers.shared.parameters import Names
@@ -403,9 +403,10 @@ def companions(
         except RecordsError as error:
             absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
             continue
-        made_by = model_name(subject.records.stamp["model"])
-        if made_by != name:
-            absent.append(f"{paper}/{path.name} holds the records of {made_by}, not of {name}.")
+        made_by = subject.records.stamp["model"]
+        if not is_training_of(made_by, name):
+            other = model_name(made_by)
+            absent.append(f"{paper}/{path.name} holds the records of {other}, not of {name}.")
             continue
         if subject.shown in [other.shown for other in present]:
             subject = replace(subject, shown=f"{subject.shown} ({name})")

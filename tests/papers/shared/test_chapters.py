@@ -169,6 +169,18 @@ def test_the_folder_of_a_seed_is_laid_out_as_the_one_around_it(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_companions_records_may_be_those_of_a_further_training_of_the_model(tmp_path):
+    """A claim of a companion is asked of each training by itself, in its own folder."""
+    for file, made_by in ((QWEN, "qwen2_vl-3"), (LLAVA, "qwen2_vl-3")):
+        path = tmp_path / "seed3" / "cvqa" / f"{file}.parquet"
+        write_records(path, records_of(made_by, rows=12))
+    found = chapters.companions([QWEN, LLAVA], tmp_path / "seed3", "cvqa", "C-VQA")
+    assert [model.name for model in found.subjects] == [QWEN]
+    assert found.absent == [
+        f"cvqa/{LLAVA}.parquet holds the records of qwen2_vl-3, not of {LLAVA}."
+    ]
+
+
 def test_models_without_records_of_a_companion_are_named_and_left_out(tmp_path):
     for file, model in (("mine", "mine"), ("stolen", "other")):
         write_records(tmp_path / "cvqa" / f"{file}.parquet", records_of(model, rows=12))
