@@ -34,7 +34,7 @@ FOLDER = PAPER / "second"
 BOOK = "book"
 """The paper of a claim that the book makes."""
 UNREGISTERED = (
-    "For working out, not registered: these claims were written with results of trainings 0, 1 and "
+    "Exploratory, not registered: these claims were written with results of trainings 0, 1 and "
     "2 at hand, so their verdicts on these trainings are no evidence."
 )
 
@@ -112,7 +112,7 @@ def conclusion(findings: Iterable[Finding], place: str = "") -> str:
         by_claim.setdefault(each.claim.id, []).append(each)
     head = f"**Verdict: {verdict_of(findings)}.**"
     lines = [
-        f"{in_words(of_claim[0].claim)} {'; '.join(map(_word, of_claim))}."
+        f"*Claimed:* {in_words(of_claim[0].claim)} {'; '.join(map(_word, of_claim))}."
         for of_claim in by_claim.values()
     ]
     return f"{head} {lines[0]}" if len(lines) == 1 else "\n- ".join([f"{head}\n", *lines])

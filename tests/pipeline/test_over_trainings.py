@@ -187,11 +187,11 @@ def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path)
 def test_a_page_says_of_each_claim_its_word_by_model_and_of_how_many_trainings(judged):
     both = ({"shares": [[0.2], [0.3]]}, {"id": "second", "shares": [[0.2], [-0.3]]})
     text = over_trainings.conclusion(judged(2, *both))
-    assert text.startswith("**Verdict: inconclusive.**\n\n- more ")
-    assert "- more pocket Qwen2-VL: *holds* (2 trainings)." in text
-    assert "- more pocket Qwen2-VL: *inconclusive* (2 trainings)." in text
+    assert text.startswith("**Verdict: inconclusive.**\n\n- *Claimed:* more ")
+    assert "- *Claimed:* more pocket Qwen2-VL: *holds* (2 trainings)." in text
+    assert "- *Claimed:* more pocket Qwen2-VL: *inconclusive* (2 trainings)." in text
     one = over_trainings.conclusion(judged(1, {"shares": [[-0.2]]}))
-    assert one == "**Verdict: fails.** more pocket Qwen2-VL: *fails* (one training)."
+    assert one == "**Verdict: fails.** *Claimed:* more pocket Qwen2-VL: *fails* (one training)."
     (none,) = judged(1, {"shares": [[0.2]], "lacking": [0]})
     assert "*not comparable* (not recorded)." in over_trainings.conclusion([none])
     doubted = replace(none, word="holds", trainings=4, unmet="dummy not met")
