@@ -245,8 +245,7 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         found = Ends(found + (" (quartiles)" if finding.quartiles else ""), measured.key)
         words = _words(claim, 140)
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
-            "verdict": finding.said,
-            "trainings": finding.of_trainings or MISSING,
+            "verdict": finding.said + (f" ({finding.of_trainings})" if finding.each else ""),
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
             f"found, {INTERVAL}": found if measured.n else MISSING,

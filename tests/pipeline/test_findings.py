@@ -10,6 +10,7 @@ from sci_book import cli
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.pages import named, page_of
+from sci_book.papers.shared.tables import number
 from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
@@ -102,8 +103,7 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
         )
         assert f" {row['verdict']} " in line, line
         if row["n"]:
-            number = f"{row['estimate']:.4f}"
-            assert number.replace("-", "−") in line or float(number) == 0
+            assert number(row["estimate"], 4) in line
     assert set(pd.DataFrame(rows)["paper"]) == set(PAPERS)
 
 

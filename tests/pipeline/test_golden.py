@@ -49,6 +49,6 @@ def test_the_set_can_tell(today):
     """Most claims have parts in it, over all trainings, and no word is that of nearly all."""
     claims = today[~today["claim"].str.startswith("condition")].drop_duplicates(["claim", "model"])
     assert not today.duplicated(KEYS).any()
-    assert (claims["trainings"] == golden.TRAININGS).mean() > 0.9
+    assert (claims["trainings"] == golden.TRAININGS).mean() > 0.8  # others: of questions
     shares = claims["word"].value_counts(normalize=True)
     assert {"holds", "fails", "inconclusive"} <= {*shares.index} and shares.max() < 0.8

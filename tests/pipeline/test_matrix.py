@@ -230,7 +230,7 @@ def test_a_further_training_fills_the_cells_of_a_companion_with_its_own_records(
     spared = {each.seed: each.change.estimate for each in cells if each.method == "SCI5"}
     assert spared == {0: -50.0, 2: 0.0}  # of the drop
     read = {path.relative_to(tmp_path).as_posix() for path in matrix.sources([name], tmp_path)}
-    assert read == {f"{at}{name}.parquet" for at in ("cvqa/", "seed2/", "seed2/cvqa/")}
+    assert read == {f"{at}{name}.parquet" for at in ("cvqa/", "seed2/cvqa/")}
 
 
 def test_a_page_and_a_terminal_show_the_same_numbers(made):
