@@ -150,11 +150,11 @@ def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
 
 
 def _unmet(model: Named) -> Mapping[str, str]:
-    """`gate.over_trainings` of a model; of a companion's, by its records of DRBench."""
+    """What a model does not meet over its trainings; a companion's, by its records of DRBench."""
     if isinstance(model, Subject):
-        return gate.over_trainings((model.ordinary or model).trainings)
+        return model.unmet_by_trainings
     try:
-        return gate.over_trainings(subjects_of([model.name], model.path.parent)[0].trainings)
+        return subjects_of([model.name], model.path.parent)[0].unmet_by_trainings
     except RecordsError:
         return gate.unmet(None, model.path, None)
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from sci_book.files import read_yaml
 from sci_book.papers.sci import described, nulls, objections
-from sci_book.papers.shared import gate
 from sci_book.papers.shared.chapters import Subject, alone, overall
 from sci_book.papers.shared.evidence import Part, of_interval
 from sci_book.papers.shared.pages import address
@@ -83,7 +82,7 @@ def judge(claims: Iterable[Claim], models: Sequence[Subject]) -> list[Finding]:
     """Every claim of the book for each model, over its trainings."""
     claims = list(claims)
     trainings = {model.name: alone(model) for model in models}
-    states = {model.shown: gate.over_trainings(trainings[model.name]) for model in models}
+    states = {model.shown: model.unmet_by_trainings for model in models}
     judged = []
     for model in models:
         found = [_judged(claim, model, trainings[model.name]) for claim in claims]

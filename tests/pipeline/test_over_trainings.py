@@ -121,7 +121,7 @@ def test_over_four_trainings_the_number_is_their_mean(judged):
 
 def test_what_a_claim_rests_on_is_a_condition_or_another_claim(judged, monkeypatch):
     met = {"rewording": "", "dummy": "not met", "readable": ""}
-    monkeypatch.setattr(gate, "over_trainings", lambda trainings: dict(met))
+    monkeypatch.setattr(chapters.Subject, "unmet_by_trainings", property(lambda model: met))
     high, low = [[0.2]] * 4, [[-0.2]] * 4
     found = judged(
         4,

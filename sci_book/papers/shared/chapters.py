@@ -170,10 +170,14 @@ class Subject:
         return None if found is None else {"Overall": float(found.max())}
 
     @cached_property
+    def unmet_by_trainings(self) -> dict[str, str]:
+        """`unmet` over the trainings of this model (`gate.over_trainings`)."""
+        return gate.over_trainings((self.ordinary or self).trainings)
+
+    @property
     def fit(self) -> bool:
         """Whether claims about SCI can be judged on this model, over its trainings."""
-        states = gate.over_trainings((self.ordinary or self).trainings)
-        return not gate.of_claim(gate.OF_SCI, {self.name: states})
+        return not gate.of_claim(gate.OF_SCI, {self.name: self.unmet_by_trainings})
 
     @cached_property
     def replay(self) -> Replay:

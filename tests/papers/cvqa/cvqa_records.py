@@ -76,4 +76,4 @@ def puzzles(count, said):
 def finding_on(name, subject):
     """The ledger's finding on a claim."""
     (claim,) = [claim for claim in load_claims() if claim.id == name]
-    return ledger._finding(claim, subject.name, measures.Evidence(subject))
+    return ledger._finding(claim, subject.name, [measures.Evidence(subject)])

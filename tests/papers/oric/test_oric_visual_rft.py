@@ -87,7 +87,7 @@ def test_a_difference_is_paired_and_none_without_answers(result):
 def test_claims_can_hold_and_fail(result, content, tmp_path):
     def verdicts(run):
         claims = [claim for claim in load_claims() if claim.measure == "fine_tuned"]
-        return [_finding(claim, MODEL, Known(None, run)).verdict for claim in claims]
+        return [_finding(claim, MODEL, [Known(None, run)]).verdict for claim in claims]
 
     assert verdicts(result) == ["holds", "holds"]
     parts = MEASURES["fine_tuned"](Known(None, result), asked="oric")
