@@ -16,7 +16,14 @@ from matplotlib.axes import Axes
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import figures
-from sci_book.papers.shared.chapters import Named, model_names, overall, row, seed_in
+from sci_book.papers.shared.chapters import (
+    Named,
+    model_names,
+    overall,
+    row,
+    seed_folders,
+    seed_in,
+)
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.pages import named as named_section
 from sci_book.papers.shared.parameters import Names
@@ -45,7 +52,7 @@ class OfCompanion(NamedTuple):
     @property
     def trainings(self) -> list["OfCompanion"]:
         """This model, then those of the folders `seed1`, … that have some records of it."""
-        folders = sorted(self.path.parent.glob("seed[0-9]*"))
+        folders = seed_folders(self.path.parent)
         others = [folder for folder in folders if any(folder.glob(f"**/{self.path.name}"))]
         return [self, *(self._replace(path=folder / self.path.name) for folder in others)]
 

@@ -112,7 +112,7 @@ class Subject:
         within = self.path.relative_to(self._folder)
         others = [
             replace(self, records=read_records(folder / within), path=folder / within)
-            for folder in sorted(self._folder.glob("seed[0-9]*"))
+            for folder in seed_folders(self._folder)
             if (folder / within).is_file() and not self.single
         ]
         return [self, *others]
@@ -433,6 +433,11 @@ def seed_in(folder: Path) -> int:
     """Which training of its recipe the records of a folder are of."""
     before, digits = folder.name[:4], folder.name[4:]
     return int(digits) if before == "seed" and digits.isdigit() else 0
+
+
+def seed_folders(folder: Path) -> list[Path]:
+    """The folders of further trainings in a folder of all records, by number."""
+    return sorted(filter(seed_in, folder.glob("seed*")), key=seed_in)
 
 
 def alone(model: Named) -> list[Any]:

@@ -135,7 +135,7 @@ def test_further_records_hold_methods_that_a_models_own_do_not(tmp_path):
 
 def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
     whole = records_of(QWEN)
-    for seed, few in ((1, whole.answers_alone()), (12, whole), ("s", whole)):
+    for seed, few in ((1, whole.answers_alone()), (12, whole), ("s", whole), ("2old", whole)):
         write_records(tmp_path / f"seed{seed}" / f"{QWEN}.parquet", few)
     for name in (QWEN, LLAVA):
         write_records(tmp_path / f"{name}.parquet", records_of(name))
