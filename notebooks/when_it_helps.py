@@ -1,10 +1,11 @@
 # %% [markdown]
 # # When does SCI help?
 #
-# Two of the book's own answers. Sixteen short trainings, which differ in the strength of the prior
-# that a model can lean on or in the wordings it has met, say what moves the gain (*the dial*). And
-# the share of B among the rows that DRBench selects says what another model should gain, a model of
-# seven billion parameters too, before any SCI is decoded (*a prediction*).
+# Three of the book's own answers. Sixteen short trainings, which differ in the strength of the
+# prior that a model can lean on or in the wordings it has met, say what moves the gain (*the dial*).
+# What the book's trainings gained says what to expect of another model, and how far off that may be.
+# And the share of B among the rows that DRBench selects says what SCI5 should gain there, on a model
+# of seven billion parameters too, before any SCI is decoded (*a prediction*).
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -21,14 +22,14 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
-from sci_book.papers.sci import dial, dial_predictions, printed
+from sci_book.papers.sci import advice, dial, dial_predictions, printed
 from sci_book.papers.shared import chapters, figures, frame, parameters, stamp, tables
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below, model_colours
 from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
 from sci_book.resources import FROZEN_RECORDS
-from sci_book.results.statistics import NO_DATA, least_squares, one_more, slope
+from sci_book.results.statistics import NO_DATA, least_squares, one_more
 from sci_core.methods import METHODS
 
 began = stamp.begin()
@@ -268,28 +269,10 @@ tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, tr
 # A mean's interval is over question groups, of these trainings and no others; a slope's is over
 # trainings. Each interval covers by itself: of so many predictions one may hold or fail by chance.
 #
-# ### A rule of thumb
+# ### Against what is known before
 #
 # Two numbers are known of a model before any SCI is decoded: the share of its errors that repeat
-# its answer to a picture of nothing (habit), and what V1 and V2 cost in accuracy (deficit). By
-# least squares over the trainings, a method's gain over all rows is:
-
-# %%
-lines = {}
-for method in dial.methods():
-    if (fit := dial.rule(turned, method)) is None:
-        lines[method] = dict.fromkeys(("c0", "c1, habit", "c2, deficit", "R²"), tables.NOT_RECORDED)
-        continue
-    habit, deficit = (slope(fit, column) for column in (0, 1))
-    lines[method] = {
-        "c0": tables.number(fit.params[0], 3),
-        "c1, habit": tables.shown(habit, 1, 3),
-        "c2, deficit": tables.shown(deficit, 1, 3),
-        "R²": tables.number(fit.rsquared),
-    }
-lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
-caption = f"The rule by {len(turned)} trainings: gain(all) = c0 + c1 · habit + c2 · deficit"
-tables.Table("rule", lines, caption)
+# its answer to a picture of nothing (habit), and what V1 and V2 cost in accuracy (deficit).
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharey=True)
@@ -316,11 +299,6 @@ figures.show(
 )
 
 # %% [markdown]
-# `sci advise RUN` reads both numbers from a run of any model, a 7B model too, says which of SCI's
-# conditions hold, and gives the gain that this rule leads one to expect, with the interval of one
-# more training of the dial. Another architecture may well lie outside: {ref}`prediction` asks what
-# a model of seven billion parameters should gain from its own printed numbers.
-#
 # ### Reading and deviations
 #
 # - Every training goes on from pocket Qwen2-VL with 500 steps of its last stage, which may be too
@@ -333,6 +311,38 @@ figures.show(
 #   slope's interval, which takes all trainings for independent, is too narrow.
 # - One reason misstates a share: yes or no is a ninth of the rows, not a seventh.
 # - `python benchmarks/dial.py` makes them anew; settings and logs are in `benchmarks/results/dial`.
+
+# %% [markdown]
+# (advice)=
+# ## What to expect of another model
+#
+# Over all rows, a method is expected to gain what it gained on the book's trainings, on average.
+# How far off that may be for a family that took no part is measured by leaving one out: the mean of
+# the other's trainings, or a line along their habit, foretells its own.
+
+# %%
+learned = advice.learned((each.name, each.records) for each in seeds)
+gains = advice.expected(learned)
+lines = {
+    method: {
+        f"expected, {tables.INTERVAL}": tables.shown(gain),
+        "off by the mean": tables.number(100 * advice.left_out(learned, method)),
+        "off by habit": tables.number(100 * advice.left_out(learned, method, ["habit"])),
+    }
+    for method, gain in gains.items()
+}
+lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
+caption = (
+    f"Gain over the base on all rows, points: expected by {len(learned)} trainings, with the "
+    "interval of one more, and how far off that was for a model left out"
+)
+tables.Table("advice", lines, caption)
+
+# %% [markdown]
+# `sci advise RUN` gives these gains for a run of any model, a 7B model too. It says before which of
+# SCI's conditions hold, what the model's habit and deficit are and whether they lie beyond those of
+# the trainings; and it advises a method only where all of its interval is a gain. What a model of
+# seven billion parameters should gain from its own printed numbers comes next.
 
 # %% [markdown]
 # (prediction)=

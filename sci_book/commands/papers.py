@@ -197,16 +197,20 @@ def advise(
     ],
 ) -> None:
     """Say what to expect of SCI on a model from its own rounds: conditions, gain, what to use."""
-    from sci_book.papers.sci import advice, dial
+    from sci_book.papers.sci import advice
+    from sci_book.papers.shared import chapters
     from sci_book.results import places
     from sci_book.results.records import read_records
 
     run = places.only_one(resources.located(run))
-    records, folder = read_records(run), resources.FROZEN_RECORDS / "dial"
-    missing = dial.missing(folder)
-    frame = None if missing else dial.estimates(dial.samples_of(dial.read_dial(folder)))
+    records, folder = read_records(run), resources.FROZEN_RECORDS
+    here = [name for name in DEFAULT_PAIR.split(",") if (folder / f"{name}.parquet").is_file()]
+    book = chapters.subjects(here, folder) if here else []
+    learned = advice.learned(
+        (each.name, each.records) for model in book for each in chapters.alone(model)
+    )
     print(f"{run}: {records.stamp['model']}, {int(records.ok.sum()):,} rows without an error")
-    print(*advice.advise(records, frame, missing), sep="\n")
+    print(*advice.advise(records, learned), sep="\n")
 
 
 def train_pocket(

@@ -1,39 +1,83 @@
-"""What to expect of SCI on a model, before any SCI is decoded: its conditions, and the dial's rule.
+"""What to expect of SCI on a model before any is decoded: its conditions, and what others gained.
 
-All rows of the model's records count: no verdict comes from them, and the rule from others.
+What a method gains over all rows is expected to be what it gained on the book's own trainings, on
+average. A rule that reads habit and deficit too (`dial.KNOWN`) serves trainings of one model alone
+(the dial): a family that it was not made of lies further from it than from the mean.
+
+All rows of a model's records count: no verdict comes from them, and the rule from others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.dial import KNOWN, Training, estimate, methods, quantities, rule
+from sci_book.papers.sci.dial import KNOWN, estimate, quantities
 from sci_book.papers.shared.gate import OF_SCI
 from sci_book.papers.shared.tables import interval, number, with_ends
 from sci_book.results.records import Records
-from sci_book.results.statistics import NO_DATA, Interval, Sample, one_more
+from sci_book.results.statistics import NO_DATA, Interval, Sample, least_squares, one_more
 from sci_book.results.summary import split_sentence, split_votes
 from sci_book.run import conditions
+from sci_core.methods import METHODS
 
-MADE_BY = "python benchmarks/dial.py"
+ADVISED = {
+    f"{name}, β {beta:g}": replace(METHODS[name], beta=beta)
+    for beta in (0.3, 0.8)
+    for name in ("VCD", "SCI3", "SCI5", "SCI7")
+}
+"""The methods that advice is given on, by what they are called in it."""
 
 
-def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> dict[str, Interval]:
-    """By method that the dial decoded, its gain over the base on all rows of such a model, best
-    first.
+def learned(trainings: Iterable[tuple[str, Records]]) -> pd.DataFrame:
+    """A line a training, given with its model's name: `model`, habit, deficit, and the gains of all
+    of `ADVISED` over the base on all rows; in shares of 1, NaN for what was not decoded.
 
-    The interval is that of one more training of the dial: another model may well lie outside.
+    Raises:
+        RecordsError: records lack V1, V2, black or noise500.
+    """
+    return pd.DataFrame(
+        {"model": model, **_known(quantities(records)), **_gains(records)}
+        for model, records in trainings
+    )
+
+
+def expected(frame: pd.DataFrame) -> dict[str, Interval]:
+    """By method what one more training would gain, in shares of 1, best first.
+
+    The interval is Student's for a training drawn like those of `learned`: another architecture
+    may well lie outside (`left_out`). A method with fewer than two trainings is not there.
+    """
+    known = {name: frame[name].dropna() for name in ADVISED if name in frame}
+    gains = {
+        name: one_more(least_squares([], values), [])
+        for name, values in known.items()
+        if len(values) > 1
+    }
+    return dict(sorted(gains.items(), key=lambda item: -item[1].estimate))
+
+
+def left_out(frame: pd.DataFrame, method: str, by: Iterable[str] = ()) -> float:
+    """How far the trainings of a model lie, on average, from what those of the others foretell.
 
     Args:
-        frame: `dial.estimates` of all trainings.
-        samples: `dial.quantities` of the model.
+        by: columns that the foretelling reads, by least squares; none of them: the mean.
+
+    NaN where the others are too few.
     """
-    point = [estimate(samples[name]) for name in KNOWN]
-    fits = {name: fit for name in methods() if (fit := rule(frame, name))}
-    gains = {name: one_more(fit, point) for name, fit in fits.items()}
-    return dict(sorted(gains.items(), key=lambda item: -item[1].estimate))
+    by, errors = list(by), []
+    for model in frame["model"].unique():
+        mine, others = (frame[rows].dropna(subset=[method]) for rows in
+                        (frame["model"] == model, frame["model"] != model))  # fmt: skip
+        if len(others) < len(by) + 2:
+            return np.nan
+        fit = least_squares([others[name] for name in by], others[method])
+        told = fit.predict(np.column_stack([np.ones(len(mine)), *(mine[name] for name in by)]))
+        errors.extend(np.abs(told - mine[method]))
+    return float(np.mean(errors)) if errors else np.nan
 
 
 def chosen(gains: Mapping[str, Interval]) -> str:
@@ -42,13 +86,12 @@ def chosen(gains: Mapping[str, Interval]) -> str:
     return method if gain.low > 0 else "base"
 
 
-def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Training]) -> list[str]:
+def advise(records: Records, frame: pd.DataFrame) -> list[str]:
     """Which conditions hold, habit and deficit, the expected gains and what to use, a line each.
 
     Args:
         records: of a model, with V1, V2, black and noise500 at least.
-        frame: `dial.estimates`, or None where records are `missing`.
-        missing: trainings of the dial without records.
+        frame: what others gained (`learned`); empty where that is not known.
 
     Raises:
         RecordsError: the records lack a round.
@@ -60,21 +103,23 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
     lines = [_conditions_line(records), *_known_lines(samples), *_split_lines(records)]
     if unread := conditions.unreadable(records):
         lines.insert(0, unread)
-    if frame is None:
-        return [
-            *lines,
-            f"expected gain: not known; {len(missing)} of the dial's records are missing, the "
-            f"first {missing[0].name}.parquet. Make them with `{MADE_BY}`.",
-        ]
+    gains = expected(frame)
+    if not gains:
+        return [*lines, "expected gain: not known, for the book's records are not here"]
     if not len(samples["habit"].values):
         return [*lines, "expected gain: none, for the base makes no error", "use: base"]
-    gains = expected(frame, samples)
     name = chosen(gains)
     why = "no gain is sure" if name == "base" else "all of its interval is a gain"
+    widest = max(map(len, gains))
     return [
         *lines,
-        f"expected gain over the base, in points over all rows, by {len(frame)} trainings:",
-        *(f"  {method:5} {_percent(gain)}" for method, gain in gains.items()),
+        f"expected gain over the base, in points over all rows, by {len(frame)} trainings of "
+        f"{frame['model'].nunique()} models, with the interval of one more; and how far off those "
+        "of a model were that the others foretell:",
+        *(
+            f"  {method:{widest}} {_percent(gain)}; {number(100 * left_out(frame, method))}"
+            for method, gain in gains.items()
+        ),
         *_outside_lines(frame, samples),
         f"use: {name} ({why})",
     ]
@@ -108,14 +153,28 @@ def _split_lines(records: Records) -> list[str]:
 
 
 def _outside_lines(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[str]:
-    """A line for each quantity of the model that lies beyond those of the dial."""
+    """A line for each quantity of the model that lies beyond those of the trainings."""
     lines = []
-    for name in KNOWN:
-        value, low, high = estimate(samples[name]), frame[name].min(), frame[name].max()
+    for name, value in _known(samples).items():
+        low, high = frame[name].min(), frame[name].max()
         if not low <= value <= high:
             seen = interval(100 * low, 100 * high)
-            lines.append(f"  but its {name} of {number(100 * value)} is beyond the dial's {seen}")
+            lines.append(f"  but its {name} of {number(100 * value)} is beyond theirs, {seen}")
     return lines
+
+
+def _known(samples: Mapping[str, Sample]) -> dict[str, float]:
+    return {name: estimate(samples[name]) for name in KNOWN}
+
+
+def _gains(records: Records) -> dict[str, float]:
+    """By method what it gains over the base on all rows; NaN if the records do not hold it."""
+    base, gains = records.correct("original").astype(float), {}
+    for name, method in ADVISED.items():
+        policy = records.policy_of(method)
+        gaps = records.correct(policy) - base if policy else np.full(len(base), np.nan)
+        gains[name] = float(gaps[records.ok].mean())
+    return gains
 
 
 def _percent(share: Interval) -> str:

@@ -1,10 +1,8 @@
-"""The dial: what SCI gains on short trainings that differ in prior and in wordings, and a rule.
+"""The dial: what SCI gains on short trainings that differ in prior and in wordings.
 
 Of every training (`data_manifests/pocket/dial.yaml`) there are records on the same rows. A quantity
 is a mean over rows, so that one definition serves its estimate and its interval; over trainings, a
-gain is set against what a model's own rounds tell before any SCI is decoded:
-
-    gain(all) ≈ c0 + c1 · habit + c2 · deficit
+gain is set against what a model's own rounds tell before any SCI is decoded, habit and deficit:
 
 habit is the share of the base's errors that repeat its answer to a picture of nothing (B), deficit
 what V1 and V2 cost in accuracy on average.
@@ -126,11 +124,6 @@ def estimates(samples: Samples) -> pd.DataFrame:
         {**training._asdict(), **{name: estimate(sample) for name, sample in each.items()}}
         for training, each in samples.items()
     )
-
-
-def rule(frame: pd.DataFrame, method: str) -> Fit | None:
-    """A method's gain over the base, over all rows, by habit and deficit (`KNOWN`)."""
-    return fitted(frame, f"{method} − base, all", KNOWN)
 
 
 def fitted(frame: pd.DataFrame, of: str, by: Sequence[str]) -> Fit | None:

@@ -1,26 +1,20 @@
-"""The dial: its quantities by counting, its predictions on drawn trainings, and its advice."""
+"""The dial: its quantities by counting, and its predictions on drawn trainings."""
 
 import json
-import re
-import subprocess
-import sys
 from dataclasses import asdict, replace
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
 
 from sci_book import resources
-from sci_book.papers.sci import advice, dial, dial_predictions
+from sci_book.papers.sci import dial, dial_predictions
 from sci_book.pocket.curriculum import DIAL, SETTINGS
 from sci_book.results.drbench import subsets
-from sci_book.results.records import Records, RecordsError, read_records, write_records
-from sci_book.results.statistics import Sample
+from sci_book.results.records import Records, RecordsError, read_records
 from sci_core.methods import METHODS, SCI5, VCD
 from sci_core.scoring import scores
-from tests.conftest import sci
 from tests.papers.shared.pair_records import records_of
 
 
@@ -149,87 +143,6 @@ def test_the_predictions_have_outcomes(drawn, frame):
     assert one["estimate"] == other["estimate"] and other["claimed"] == "> -0.6667"
 
 
-def known_model(habit, deficit):
-    """Samples of a model with this habit and deficit, of one row each."""
-    values = {"habit": habit, "deficit": deficit}
-    return {name: Sample(name, np.array([x]), np.array(["g"])) for name, x in values.items()}
-
-
-def planted(noise):
-    """Trainings whose gains follow the rule, SCI5's by 0.5 · habit − 0.4 · deficit."""
-    rng = np.random.default_rng(0)
-    habit, deficit = rng.random(16), rng.random(16) / 5
-    gain = 0.5 * habit - 0.4 * deficit + noise * rng.normal(size=16)
-    gains = {f"{name} − base, all": gain if name == "SCI5" else -habit for name in dial.methods()}
-    return pd.DataFrame({"habit": habit, "deficit": deficit, **gains})
-
-
-def test_the_rule_finds_what_is_planted_and_says_when_nothing_is_sure():
-    sure, unsure = (
-        advice.expected(planted(noise), known_model(0.5, 0.1)) for noise in (0.001, 1.0)
-    )
-    assert sure["SCI5"].estimate == pytest.approx(0.21, abs=0.01)
-    assert advice.chosen(sure) == "SCI5" and advice.chosen(unsure) == "base"
-    gains = [gain.estimate for gain in sure.values()]
-    assert gains == sorted(gains, reverse=True)
-
-
-def test_advice_of_a_model_with_and_without_the_dial(drawn, frame):
-    records = next(iter(drawn.values()))
-    lines = advice.advise(records, frame, [])
-    assert lines[0].startswith("conditions, on all rows: rewording")
-    assert re.match(r"habit: \d+\.\d\d \[.*\] % of the base's \d+ errors", lines[1])
-    assert lines[2].startswith("rewordings: V1 and V2 cost ")
-    assert "by 16 trainings" in lines[3] and lines[-1].startswith("use: ")
-    assert {line.split()[0] for line in lines[4:8]} == set(dial.methods())
-    without = advice.advise(records, None, dial.trainings())
-    assert without[:3] == lines[:3] and len(without) == 4
-    assert "16 of the dial's records are missing, the first skew-0.3-seed0" in without[3]
-    assert not any("two spellings" in line for line in lines)
-    texts = records.text("V1")
-    place = records.table.schema.get_field_index("text:V1")
-    spelt = records.table.set_column(
-        place, records.table.schema.field("text:V1"), pa.array([f" {text}" for text in texts])
-    )
-    said = advice.advise(replace(records, table=spelt), frame, [])
-    assert said[3].startswith("one word in two spellings: in ") and said[:3] == lines[:3]
-    beyond = advice.advise(records, frame.assign(habit=frame["habit"] + 5), [])
-    assert any("but its habit of" in line for line in beyond)
-
-
-def test_advice_needs_rows_and_rounds(drawn, frame):
-    records = next(iter(drawn.values()))
-    with pytest.raises(ValueError, match="no row without an error"):
-        advice.advise(records.take(~records.ok), frame, [])
-    perfect = records.take(records.correct("original"))
-    assert advice.advise(perfect, frame, [])[-1] == "use: base"
-    bare = replace(records, stamp={**records.stamp, "rounds": ["original", "V1", "black"]})
-    with pytest.raises(RecordsError, match=r"no answers of 'noise500'.*--rounds"):
-        advice.advise(bare, frame, [])
-
-
-def test_the_command_says_what_it_reads_and_what_is_missing(drawn, sandbox, capsys):
-    assert sci("advise", sandbox / "absent") == 2
-    assert "holds no records: there is no" in capsys.readouterr().err
-    records = next(iter(drawn.values()))
-    write_records(sandbox / "mine.parquet", records)
-    assert sci("advise", sandbox / "mine.parquet") == 0
-    said = capsys.readouterr().out
-    assert "mine.parquet: mine, 59 rows without an error" in said
-    assert "`python benchmarks/dial.py`" in said and "use:" not in said
-    for training, each in drawn.items():
-        write_records(resources.FROZEN_RECORDS / "dial" / f"{training.name}.parquet", each)
-    assert sci("advise", sandbox / "mine.parquet") == 0
-    assert "by 16 trainings" in capsys.readouterr().out
-
-
-def test_advice_loads_nothing_slow():
-    slow = "{'torch', 'transformers', 'matplotlib', 'scipy.stats'}"
-    code = "import sys; from sci_book.papers.sci import advice, dial; "
-    code += f"sys.exit(bool(sys.modules.keys() & {slow}))"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_methods_are_those_of_the_dial_by_their_constants(drawn):
     records = next(iter(drawn.values()))
     assert dial.methods() == DIAL["methods"]
@@ -256,9 +169,8 @@ def test_a_method_that_the_dial_did_not_decode_is_not_judged(drawn, monkeypatch)
             assert outcomes.loc[name, ["n", "verdict"]].tolist() == [0, "not comparable"]
         else:
             assert outcomes.loc[name].equals(before.loc[name])
-    assert dial.rule(frame, "VCD") is not None and dial.rule(others, "VCD") is None
-    gains = advice.expected(others, dial.quantities(next(iter(drawn.values()))))
-    assert set(gains) == {"SCI3", "SCI5", "SCI7"} and advice.chosen({}) == "base"
+    gain = "VCD − base, all"
+    assert frame[gain].notna().all() and others[gain].isna().all()
 
 
 def test_the_dials_records_are_of_the_registered_rows():
