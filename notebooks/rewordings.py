@@ -119,8 +119,9 @@ for shown, part in on_bs.groupby("model", sort=False):
     gains = (tables.with_ends(one.estimate, one.low, one.high, key=one.key)
              for one in part.set_index("part").loc[[WORDS, HEAT]].itertuples())  # fmt: skip
     text = "{}: the rewordings alone {}, τ1 alone {}".format(shown, *gains)
-    of = f", {of_step[shown]:.0f} % of the step of Table 5" if shown in of_step else ""
-    said.append(f"{text}{of}.")
+    if shown in of_step:
+        text += f", which is {of_step[shown]:.0f} % of the step that Table 5 shows"
+    said.append(f"{text}.")
 head = second.conclusion([each for each in judged if each.claim.id == "rewordings-beyond-dummies"])
 numbers = f"What parts of {WHOLE.name} add on BS, in points. {' '.join(said)}" if said else ""
 at_head.write(f"{head}\n\n{numbers}")
@@ -162,13 +163,13 @@ frame.shown(
 
 # %%
 OTHERS = {
-    "beyond_dummies": "rewordings, less none",
-    "other_wordings": "less V1 asked again",
-    "asking_nothing": "less words that ask nothing",
-    "nothing_beyond": "words that ask nothing, less none",
+    "beyond_dummies": "rewordings against none",
+    "other_wordings": "rewordings against V1 asked again",
+    "asking_nothing": "rewordings against words that ask nothing",
+    "nothing_beyond": "words that ask nothing against none",
     "repeated_by_rule": "V1 asked again, at the paper’s τ1",
-    "by_maximum": "maximum, less mean",
-    "mean_beyond_dummies": "mean, less none",
+    "by_maximum": "maximum against mean",
+    "mean_beyond_dummies": "mean against none",
 }
 frame.shown(
     subjects, measured(OTHERS, ("BS", "all")), "subset", "measure",

@@ -292,7 +292,7 @@ frame.table(
 
 # %%
 def at_one_tau1():
-    """All rewordings together, less none: by Shapley, and beside the dummies of SCI5."""
+    """What all rewordings together add: by Shapley, and beside the dummies of SCI5."""
     for model in subjects:
         yield frame.line(
             model,
@@ -311,7 +311,7 @@ textual = pd.concat(
 )
 frame.table(
     textual, rows=("of",), columns=("model",), name="textual", show=("here", "n"),
-    caption=f"All rewordings together, less none, on BS, points, {tables.INTERVAL}s",
+    caption=f"What all rewordings together add, on BS, points, {tables.INTERVAL}s",
 )  # fmt: skip
 
 # %% tags=["hide-input", "remove-output"]
@@ -420,11 +420,11 @@ replace(part, name="rows-longest", caption=f"{part.caption}: the part with all f
 #
 # Three ladders. *Both* adds a dummy and a rewrite at a time. *Dummies alone* keeps SCI₅'s two
 # rewrites and goes from no dummy to seven; *rewrites alone* keeps its two dummies. They meet at
-# SCI₅. Two more climb as *both* does under another rule: the constraint drops a token whose TC lies
-# more than $\tau_1 \ln(1/\beta)$ below the best, so with $\tau_1$ it loosens. *Margin kept* holds
-# that margin at SCI₅'s and lets $\tau_1$ grow in the score; *τ1 kept* holds both, and with them
-# the weight of VC against TC. Nothing is chosen: all follow from the presets. The first table has
-# the paper's own steps under both, on all test rows of BS.
+# SCI₅. Two more ladders have the rounds of *both*, but hold something fixed. The constraint drops a
+# token whose TC lies more than $\tau_1 \ln(1/\beta)$ below the best, so it loosens as $\tau_1$
+# grows. *Margin kept* holds that margin at SCI₅'s and lets $\tau_1$ grow in the score; *τ1 kept*
+# holds both, and with them the weight of VC against TC. Nothing is chosen: all follow from the
+# presets. The first table has the paper's own steps under both, on all test rows of BS.
 #
 # Cost is in tokens through the language model, counted by the engine's own plan with the rounds in
 # two phases, in multiples of the base. A rewrite costs its own few tokens, a noisy dummy a picture
@@ -566,8 +566,8 @@ for model in longest:
 # - **A flat curve is not a failure of the method**, but of the claim that rounds pay by themselves.
 # - **On B nothing can be worse than the base.** The base is wrong there on every row by
 #   construction, so the first round that changes its answers gains. BS holds B, so its values lean
-#   upwards too. S∖B leans the other way: it has lost the rows on which the base was wrong in a
-#   blind way. The column of all rows leans neither way.
+#   upwards too. Values on S∖B lean downwards, for it lacks the rows on which the base was wrong
+#   as it is blind. Those of all rows lean neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens
 #   the constraint. {ref}`table06_plausibility` takes the two apart.
 # - The paper's Table 5 shows one model, Qwen2-VL; its rows "VC-N" are noise at step 500.

@@ -2,10 +2,10 @@
 # # When does SCI help?
 #
 # Three of the book's own answers. Sixteen short trainings, which differ in the strength of the
-# prior that a model can lean on or in the wordings it has met, say what moves the gain (*the dial*).
-# What the book's trainings gained says what to expect of another model, and how far off that may be.
-# And the share of B among the rows that DRBench selects says what SCI5 should gain there, on a model
-# of seven billion parameters too, before any SCI is decoded (*a prediction*).
+# prior that a model can lean on or in the wordings it has met, say what moves the gain (*the
+# dial*). What the book's trainings gained says what to expect of another model, and how far off
+# that may be. And the share of B among the rows that DRBench selects says what SCI5 should gain
+# there, on a model of seven billion parameters too, before any SCI is decoded (*a prediction*).
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -244,13 +244,14 @@ def page_of(findings: Sequence[Finding], paper: str, model: str) -> Table:
         found = f"{number(measured.estimate, 4)} {ends}"
         found = Ends(found + (" (quartiles)" if finding.quartiles else ""), measured.key)
         words = _words(claim, 140)
+        rests = finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING)
         lines[f"“{words}” ({claim.id})" if claim.quote else f"{words} ({claim.id})"] = {
             "verdict": finding.said + (f" ({finding.of_trainings})" if finding.each else ""),
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
             f"found, {INTERVAL}": found if measured.n else MISSING,
             "n": number(measured.n, 0),
-            "conditions": finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING),
+            "what it rests on": rests,
             "on the paper’s numbers": printed.in_words(claim),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index", dtype=object)
