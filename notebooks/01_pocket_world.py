@@ -11,9 +11,9 @@
 # training shows the original instruction. Its last stage shows instructions put together by lot in
 # both languages, and empty pictures, some of them static; never the paper's own sentences, nor its
 # dummies. That stage was revised until pilots were right on a rewording as often as on the
-# original, read nothing in a dummy, and were right about as often as the paper's models
-# ({ref}`conditions`). No method was decoded on a pilot, so nothing there was tuned on how SCI
-# scores.
+# original, read nothing in a dummy, and were right about as often as the paper's models. Not every
+# later training is ({ref}`conditions`). No method was decoded on a pilot, so nothing there was
+# tuned on how SCI scores.
 #
 # **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
 # where the answer is the usual one) and lean on habit (they are right less often where it is not).

@@ -21,7 +21,7 @@ from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables, timing
 from sci_book.papers.shared.answer import Answer
-from sci_book.papers.shared.pages import address
+from sci_book.papers.shared.pages import address, checks
 from sci_book.papers.shared.tables import number
 from sci_core.methods import METHODS, SCI5, sci
 
@@ -114,26 +114,6 @@ in_batch, by_one = (theirs.query(f"batched == '{word}'")["value"].item() for wor
 in_question = pages.summary(engine.audit("sci", own(0.01))).partition(":")[0]
 temperatures = ", ".join(f"{METHODS[name].tau1:g} ({name})" for name in ("SCI3", "SCI5", "SCI7"))
 
-# %% [markdown]
-# (one_number)=
-# ## Where is the code of one number?
-#
-# A number of Table 5 takes a few lines: one rewording and one dummy picture, right answers on BS.
-
-
-# %%
-def one_number(model):
-    """The share of the test rows in BS that SCI with two further rounds answers rightly."""
-    BS = model.sets("any", "rows")["BS"].to_numpy()
-    return model.share(model.right(sci(M=1, N=1)), BS).estimate
-
-
-print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
-
-# %% [markdown]
-# {doc}`rounds` has the whole table, and {doc}`../book/api_book` what `subjects`, `sets` and `right`
-# are.
-
 
 # %%
 def reply(lines, key, value):
@@ -156,6 +136,28 @@ def reply(lines, key, value):
 
 
 answer = partial(reply, tidy, "asked")
+takes = "; ".join(f"`{each['run'].partition(':')[0]}` {each['takes']}" for each in checks())
+
+# %% [markdown]
+# (one_number)=
+# ## Where is the code of one number?
+#
+# A number of Table 5 takes a few lines, and `subjects = chapters.subjects(models, records)` from
+# the top of this page: what the original, V1 and black together have right on BS.
+
+
+# %%
+def one_number(model):
+    """The share of the test rows in BS that SCI with two further rounds answers rightly."""
+    BS = model.sets("any", "rows")["BS"].to_numpy()
+    return model.share(model.right(sci(M=1, N=1)), BS).estimate
+
+
+print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
+
+# %% [markdown]
+# {doc}`rounds` has the whole table, and {doc}`../book/api_book` what `subjects`, `sets` and `right`
+# are.
 
 # %% tags=["hide-input"]
 DOORS = {
@@ -176,16 +178,19 @@ DOORS = {
         f"{image_tokens} tokens. On a GPU (A800) the paper has {number(in_batch)} in one batch, "
         f"{number(by_one)} one by one; none was measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
-        f"τ1 divides TC: {temperatures}. β says how far below the best a token may lie: "
-        f"{SCI5.beta:g} where bias is expected, {GENTLE.beta:g} where little is.",
+        f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
+        "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
+        f"{SCI5.beta:g} where bias is expected, {GENTLE.beta:g}, which stays nearer to the model "
+        "alone, where little is.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(oric, 'share', 'present')} Are things "
         f"that are not there denied more often? {reply(oric, 'share', 'absent')} Captions and "
         f"CHAIR: [Descriptions]({address('descriptions')}); POPE: "
         f"[Objections]({address('objections')}).",
     ("Which claims failed, and why believe that?", "verdicts"):
-        "The scoreboard begins with them. The papers’ claims were written down before the records "
-        f"they judge; [registration]({address('trust')}) names what was not.",
+        "The scoreboard begins with them. The papers’ claims were written with results of earlier "
+        "models at hand, and registered before the records of these (those on time after their "
+        f"measurement); [registration]({address('trust')}) tells what was known when.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",
@@ -195,7 +200,7 @@ DOORS = {
         "So that all of this runs on a laptop, and each cause is known. Directions may carry over "
         "to a large model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
-        "`make quick`, `make test`, `.ci/run`, `make reproduce`: that page says what each takes.",
+        f"On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):
         "A number of Table 5 in a few lines; and each page computes its own in sight.",
     ("How do I cite it?", "book/bibliography"): "BibTeX of the paper and of this book.",

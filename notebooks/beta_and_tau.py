@@ -7,11 +7,11 @@
 # less than one point.
 #
 # Self-Critical Inference {cite:p}`tang2026sci` has three constants. The constraint keeps a token
-# only if TC, the textual half, finds it at least β times as likely as the best one; τ1 and τ2 weigh
-# TC and VC, the visual half. The paper chose τ1 = 2, τ2 = 0.2 and β = 0.3 on the validation rows of
-# one model and applied them to the other unchanged. Table 6 switches the constraint off, Table 8
-# prints eight pairs of temperatures. Like both, this page looks at validation rows, and at test
-# rows only where it says so.
+# only if TC/τ1, the textual half, finds it at least β times as likely as the best one; τ1 and τ2
+# weigh TC and VC, the visual half. The paper chose τ1 = 2, τ2 = 0.2 and β = 0.3 on the validation
+# rows of one model and applied them to the other unchanged. Table 6 switches the constraint off,
+# Table 8 prints eight pairs of temperatures. Like both, this page looks at validation rows, and at
+# test rows only where it says so.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -304,11 +304,12 @@ alone.columns = pd.MultiIndex.from_tuples(alone.columns)
 # %% [markdown]
 # ### More rounds, or a looser constraint?
 #
-# At one β the margins of SCI3, SCI5 and SCI7 differ, since τ1 grows with the rounds: a token may
-# fall to $\beta^{\tau_1}$ of the best one's odds. In the figure all three have one margin, so that
-# at any place on the horizontal axis only the rounds differ, and τ1 in the score. Dots mark each
-# method's own margin; the band holds the intervals of SCI5. {ref}`The page about rounds
-# <fig01d_fig02_scaling>` has the paper's steps at one margin and at one τ1.
+# At one β the margins of SCI3, SCI5 and SCI7 differ, since τ1 grows with the rounds: TC, not
+# divided by it, may find a token $\beta^{\tau_1}$ times as likely as the best one. In the figure
+# all three have one margin, so that at any place on the horizontal axis only the rounds differ, and
+# τ1 in the score. Dots mark each method's own margin; the band holds the intervals of SCI5.
+# {ref}`The page about rounds <fig01d_fig02_scaling>` has the paper's steps at one margin and at one
+# τ1.
 
 # %%
 figure, axes = sweeps.panels(

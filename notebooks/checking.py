@@ -1,7 +1,7 @@
 # %% [markdown]
 # # What checking costs
 #
-# **Claim.** Making the book of a small run of a model of any family takes less than an hour, and
+# **Claim.** Making the book of a small run takes less than an hour, whatever the model's family, and
 # putting 100,000 records together less than 1 GiB of memory.
 
 # %% tags=["parameters", "hide-input"]
@@ -9,14 +9,12 @@ results: str = "benchmarks/results"  # what benchmarks wrote, each with its devi
 
 # %% tags=["hide-input"]
 import json
-import re
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from sci_book.papers.shared import figures, frame, stamp, tables
+from sci_book.papers.shared import figures, frame, pages, stamp, tables
 from sci_book.papers.shared.answer import Answer
-from sci_book.resources import ROOT
 
 began = stamp.begin()
 folder = stamp.located(results)
@@ -27,8 +25,9 @@ at_head = Answer()  # computed below, and written here
 # %% [markdown]
 # ## Minutes and memory, as measured
 #
-# Each line is of a committed file of results and of the processor that it names. Nothing is
-# estimated: what is not measured has no line, and most lines no memory.
+# Each line is of a committed file of results, and of the processor that it names, if it names one;
+# of a training it is the one that judged it. Nothing is estimated: what is not measured has no
+# line, and most lines no memory. The books are of checkpoints with random weights.
 
 
 # %%
@@ -61,7 +60,7 @@ lines = [
       for file, made in companions.items()),
     line("time every method and strategy (Table 7)", benchmark["settings"]["seconds"],
          "cpu.json", benchmark["device"]),
-    *(line(f"the book of some rows of a model: {way} of {len(books)} families", 60 * minutes,
+    *(line(f"the book of a few rows a paper: {way} of {len(books)} families", 60 * minutes,
            "books/families.json", "not recorded")
       for way, minutes in (("the fastest", min(books)), ("the slowest", max(books)))),
     *(line(f"train {made['training']}, processor’s time", made["processor_s"],
@@ -96,23 +95,16 @@ tables.plain(
 # difference may mean is in `REPRODUCING.md`. What a method costs when it decodes is another
 # question: {doc}`table07_cost`.
 
-
 # %%
-def commands():
-    """The rows of the table that CONTRIBUTING.md begins with: when, what to run, how long."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    text = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", text)  # a link's words
-    rows = text.partition("| before |")[2].partition("\n\n")[0].splitlines()[2:]
-    cells = [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
-    return pd.DataFrame(cells, columns=["before", "run", "takes"]).set_index("run")
-
-
-tables.plain(commands(), name="commands", caption="Commands that check the book")
+commands = pd.DataFrame(pages.checks())
+tables.plain(commands.set_index("run"), name="commands", caption="Commands that check the book")
 
 # %% tags=["remove-output", "hide-input"]
 holds = max(books) < 60 and pooled["gib"] < 1
+taken = [(each["run"].partition(":")[0], each["takes"]) for each in pages.checks()]
 at_head.write(
-    f"**Verdict: {'holds' if holds else 'fails'}.** The book of some rows of a model took "
+    "\n".join(f"- `{command}` takes {takes}." for command, takes in taken)
+    + f"\n\n**Verdict: {'holds' if holds else 'fails'}.** The book of a few rows a paper took "
     f"{min(books):.0f} to {max(books):.0f} minutes in {len(books)} families; "
     f"{pooled['rows']:,} records {pooled['seconds']:.0f} seconds and "
     f"{tables.number(pooled['gib'])} GiB."

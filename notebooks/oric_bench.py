@@ -13,8 +13,8 @@
 # LVLMs still struggle with incongruous cases", it says of Tables 3 and 10, and finds "a shared
 # “yes”-conservatism bias".
 #
-# Pocket numbers stand *beside* those of the paper's model of the same family, a larger one. Levels
-# do not carry over.
+# Pocket numbers stand *beside* those of the paper's model that is nearest, a larger one. Levels do
+# not carry over.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -85,7 +85,7 @@ LOST = {
 
 
 def in_paper(model, metric, name):
-    """What the paper prints of its model of the same family, NaN for nothing."""
+    """What the paper prints of its model that is nearest, NaN for nothing."""
     return answers.paper_row(model, *PRINTED_AS[name]).get(metric, np.nan)
 
 
@@ -104,7 +104,7 @@ losses = frame.measured(lost())
 figures.show(
     frame.dots(losses, ("unit", "model"), "what", xlabel="points"),
     "What is lost from POPE's objects to ORIC's on the same pictures: to the right of the line, "
-    "ORIC's are harder. Open: the model of the same family in the paper.",
+    "ORIC's are harder. Open: the paper's model that is nearest to it.",
     alt="A panel a model, a line each for macro F1 against POPE and against adversarial POPE, "
     "present objects, absent ones and the pairs: dots with intervals in points; diamonds for the "
     "paper.",

@@ -358,8 +358,8 @@ for model in subjects:
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
 #   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
-#   trained in one go; seed 0 goes on from the book's first models, and its first part is of earlier
-#   code ({ref}`registration`).
+#   trained from random weights by both parts of the recipe, one after the other; seed 0 goes on
+#   from the book's first models, and its first part is of earlier code ({ref}`registration`).
 #
 # ## If you change …
 #

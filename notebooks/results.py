@@ -184,7 +184,7 @@ def turns_of(model, beta):
     at = turned_by(model, beta)
     if not at["n"].all():
         return f"is not recorded ({model.shown})"
-    broken, mended = (tables.number(share, 1) for share in at["estimate"])
+    broken, mended = (tables.number(share) for share in at["estimate"])
     return f"mends {mended} % and breaks {broken} % ({model.shown})"
 
 

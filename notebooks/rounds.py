@@ -321,10 +321,10 @@ for shown, part in textual[textual["n"] > 0].groupby("model", sort=False):
              for of, line in part.set_index("of").iterrows()}  # fmt: skip
     said.append(f"- {shown}: " + "; ".join(f"{gain} ({of})" for of, gain in gains.items()))
 left = textual[textual["of"].eq("one τ1 for all") & textual["n"].gt(0)]
-still = f"{sum(left['low'] > 0) or 'none'} of the {len(left)} models"
+still = f"{sum(left['low'] > 0)} of {len(left)} models"
 at_head.write(
     "**Part of what a rewording adds is τ1’s**, which the paper raises with each. At one τ1 for "
-    f"all combinations the rewordings add something, by its interval, to {still}. All of them "
+    f"all combinations, what the rewordings add is surely above 0 for {still}. All of them "
     "together add, in points on BS:\n\n" + "\n".join(said) + "\n\n"
     f"[What do the rewordings do?]({address('rewordings')}) takes the two apart."
 )  # fmt: skip
