@@ -17,6 +17,7 @@ import pandas as pd
 from sci_book.audit import engine, pages
 from sci_book.methods import with_constants
 from sci_book.papers.oric.chapters import answers
+from sci_book.papers.sci import described
 from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.overhead import ratio
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables, timing
@@ -83,21 +84,27 @@ frame.table(
 
 # %% [markdown]
 # On the twin of ORIC-Bench: how often SCI5 is right where the thing asked for is in the picture,
-# and where it is not, less the base.
+# and where it is not, less the base; macro F1 on POPE's questions about the same pictures. Of the
+# things that a description names, the share that is not there (CHAIR).
 
 # %%
-RECALLS = {"present": "recall_yes", "absent": "recall_no"}
-there = answers.subjects(models, records).subjects
+SEEN = {
+    "present, ORIC": ("recall_yes", answers.BENCH),
+    "absent, ORIC": ("recall_no", answers.BENCH),
+    "macro F1, POPE": ("f1", answers.SETS["POPE"]),
+}
 both = [
-    frame.score(model, partial(answers.gain, metric, method=SCI5), answers.combine,
+    frame.score(model, partial(answers.gain, metric, method=SCI5, halves=halves), answers.combine,
                 share=share, claim="greater")
-    for model in there
-    for share, metric in RECALLS.items()
+    for model in answers.subjects(models, records).subjects
+    for share, (metric, halves) in SEEN.items()
 ]  # fmt: skip
-oric = frame.measured(both, "share")
+invented = described.shares(subjects, "chair_i", methods=["SCI5"], against=["base"])
+both += [{**line, "share": "invented", "claim": "less"} for line in invented]
+seen = frame.measured(both, "share")
 frame.table(
-    oric, ("model",), ("share",), name="oric", show=("here", "n"),
-    caption=f"SCI5 less base where a thing is there, and is not, points, {tables.INTERVAL}s",
+    seen, ("model",), ("share",), name="seen", show=("here", "n"),
+    caption=f"SCI5 less base on what is seen and said to be seen, points, {tables.INTERVAL}s",
 ).fold()  # fmt: skip
 
 # %% [markdown]
@@ -180,13 +187,13 @@ DOORS = {
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
-        f"{SCI5.beta:g} where bias is expected, {GENTLE.beta:g}, which stays nearer to the model "
-        "alone, where little is.",
+        f"{SCI5.beta:g} where bias is expected; where little is, {GENTLE.beta:g}, which stays "
+        "nearer to the model alone.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
-        f"Are things that are there found more often? {reply(oric, 'share', 'present')} Are things "
-        f"that are not there denied more often? {reply(oric, 'share', 'absent')} Captions and "
-        f"CHAIR: [Descriptions]({address('descriptions')}); POPE: "
-        f"[Objections]({address('objections')}).",
+        f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
+        f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
+        f"macro F1 higher on POPE? {reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
+        f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')}",
     ("Which claims failed, and why believe that?", "verdicts"):
         "The scoreboard begins with them. The papers’ claims were written with results of earlier "
         "models at hand, and registered before the records of these (those on time after their "

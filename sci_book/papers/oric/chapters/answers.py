@@ -128,9 +128,11 @@ def less(name: str, model: Subject, first: pd.DataFrame, second: pd.DataFrame) -
     return [term(1, name, model, first), term(-1, name, model, second)]
 
 
-def gain(name: str, model: Subject, method: Method | str) -> list[Term]:
-    """A method's metric less the base's, on the benchmark's questions."""
-    questions = asked(model, BENCH)
+def gain(
+    name: str, model: Subject, method: Method | str, halves: Sequence[str] = BENCH
+) -> list[Term]:
+    """A method's metric less the base's, on the benchmark's questions or those of other halves."""
+    questions = asked(model, halves)
     return [term(1, name, model, questions, method), term(-1, name, model, questions)]
 
 
