@@ -65,6 +65,7 @@ Markdown(second.conclusion(judged, "(a)"))
 # is. So the picture has how often SCI5 says “yes”, and how often it is right where the answer is
 # yes and where it is no, each less the base. Its last column compares SCI5 with a plain shift: the
 # base, with one constant added to the logit of “yes”, the best of the validation rows of each set.
+# So all of it is on test rows, where the page {doc}`oric_sci` has every question of ORIC-Bench.
 
 # %%
 SHARES = {"yes": "says “yes”", "present": "right: is “yes”", "absent": "right: is “no”"}
