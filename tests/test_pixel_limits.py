@@ -14,7 +14,7 @@ from transformers import AutoImageProcessor
 
 from sci_book.data.datasets import load_dataset
 from sci_book.resources import FROZEN_RECORDS
-from sci_book.results.records import read_records
+from sci_book.results.records import read_stamp
 from sci_book.run.layout import make_plan, noise_of
 from sci_core import counterfactual_image, load_model
 from sci_core.counterfactuals import reduced
@@ -123,14 +123,16 @@ def test_limits_that_cannot_be_are_refused(kind, asked, said):
 
 
 def test_pocket_pictures_are_not_resized():
-    """But for MetaRA's crops and sheets, whose frozen records say by their stamp what was done."""
+    """But for MetaRA's crops and sheets; records of the others need not say of what dummies are."""
     names = ("pocket-qwen2vl", "pocket-qwen2vl-small", "pocket-llavanext")
     processors = [load_model(POCKET / name).processor for name in names]
-    for data in ("pocket", "pocket_cvqa", "pocket_oric"):
+    for data, folder in (("pocket", ""), ("pocket_cvqa", "cvqa"), ("pocket_oric", "oric")):
         images = [row.image() for row in load_dataset(data, limit=60).rows]
         assert all(each.as_read(image) is image for each in processors for image in images)
-    frozen = read_records(FROZEN_RECORDS / "metara" / "pocket-qwen2vl.parquet")
-    assert noise_of(frozen.stamp) == "unresized"
+        stamp = read_stamp(FROZEN_RECORDS / folder / f"{names[0]}.parquet")
+        assert noise_of(stamp) == "unresized"
+    sheets = [row.image() for row in load_dataset("pocket_metara_sheets", limit=60).rows]
+    assert any(processors[0].as_read(image) is not image for image in sheets)
 
 
 @pytest.mark.parametrize("kind", ["qwen2_vl", "qwen3_vl", "llava"])

@@ -3,11 +3,14 @@
 from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.pipeline import own_claims
-from sci_book.resources import FROZEN_RECORDS
+from sci_book.results.records import write_records
+from tests.papers.sci.test_dial import twin_records
 
 
 def test_every_registered_claim_has_a_line_with_its_pages_verdict(subjects, tmp_path):
-    trainings = FROZEN_RECORDS / "dial"
+    trainings = tmp_path / "dial"
+    for seed, each in enumerate(dial.trainings()):
+        write_records(trainings / f"{each.name}.parquet", twin_records(seed))
     lines = own_claims.claim_lines(subjects, tmp_path, trainings).set_index("id")
     outcomes = dial_predictions.outcomes(dial.samples_of(dial.read_dial(trainings)))
     of_dial = lines[lines["page"] == "dial"]

@@ -52,9 +52,10 @@ def test_changed_prompt_templates_and_training_settings_are_named(monkeypatch, t
     other.write_bytes(prompts.TEMPLATES.read_bytes() + b"# changed\n")
     monkeypatch.setattr(prompts, "TEMPLATES", other)
     monkeypatch.setitem(PRESETS, "pocket", replace(PRESETS["pocket"], seed=1))
-    templates, training = reproduce.preset_failures()
+    templates, *trained = reproduce.preset_failures()
     assert "made with other prompt templates (data_manifests/prompts.yaml)" in templates
-    assert "made with another Visual-RFT preset" in training
+    assert len(trained) == len([*(resources.RESULTS / "rft").glob("*.json")])
+    assert all("made with another Visual-RFT preset" in each for each in trained)
 
 
 def test_a_changed_rewrite_is_named(monkeypatch):

@@ -171,10 +171,15 @@ def test_a_sentence_about_relations_is_all_its_pairs(claims, answering):
 
 
 def test_relations_are_compared_on_originals_that_have_both(frozen):
-    one = frozen[0]
+    def originals(relation):
+        return {*by_original(one, FR, "knowledge", relation=relation)["original"]}
+
+    frame = frozen[0].records.frame  # of which some originals lose their cases of one relation
+    lost = sorted(set(frame.loc[frame["dataset"] == "pocket_metara_knowledge", "group"]))[:5]
+    one = kept_rows(frozen[0], ~(frame["group"].isin(lost) & (frame["category"] == "MR4")))
     first, second = measures.on_common_originals(one, "knowledge", "MR4", "MR1")
     assert list(first["original"]) == list(second["original"])
-    assert len(first) < len(by_original(one, FR, "knowledge", relation="MR1"))
+    assert {*first["original"]} == originals("MR4") & originals("MR1") < originals("MR1")
     knowledge, text = map(value, measures.between(one, BOTH, ["MR4"], ["MR1"]))
     (gap,) = measures.particular_gap(one, ["MR4"], ["MR1"])
     assert value(gap) == pytest.approx(text - knowledge)
@@ -272,5 +277,5 @@ def test_every_claim_can_come_out_otherwise(claims, answering, tmp_path):
         records = answering(say).records
         write_records(tmp_path / "metara" / f"{QWEN}.parquet", records)
         found = ledger.evaluate(claims, [subject], None)
-        held |= {(each.claim.id, say is truth) for each in found if each.verdict == "holds"}
+        held |= {(each.claim.id, say is truth) for each in found if each.word == "holds"}
     assert not [each.id for each in claims if {(each.id, True), (each.id, False)} <= held]
