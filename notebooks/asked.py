@@ -174,30 +174,33 @@ DOORS = {
         f"{answer('beats the model alone')} With β = 0.8? {answer('so with β = 0.8')}",
     ("Is it right more often than a vote of four wordings, which costs less?", "objections"):
         answer("beats a vote of four wordings"),
-    ("Is its gain on biased rows more than any other answer would have?", "objections"):
-        f"More than the base’s second choice? {answer('beats the second choice on B')}",
+    ("Is it better on biased rows than simply the model’s second choice?", "objections"):
+        answer("beats the second choice on B"),
     ("Do more rounds help?", "rounds"):
-        f"From three to five? {answer('five rounds beat three on BS')} From five to seven? "
+        f"On BS, from three to five? {answer('five rounds beat three on BS')} From five to seven? "
         f"{answer('seven rounds beat five on BS')}",
     ("What does it cost?", "table07_cost"):
-        f"It reads {number(tokens)} times the base’s tokens, and takes {number(least)} to "
-        f"{number(most)} times as long on one thread of a processor, for pictures of "
-        f"{image_tokens} tokens. On a GPU (A800) the paper has {number(in_batch)} in one batch, "
-        f"{number(by_one)} one by one; none was measured here.",
+        f"With a picture of {image_tokens} tokens, a question is read as {number(tokens)} times "
+        f"the base’s tokens, and each new token goes through {len(SCI5.rounds)} rounds, not one. "
+        f"On one thread of a processor that takes {number(least)} to {number(most)} times "
+        "as long. On a GPU (A800), where its rounds share nothing, the paper has "
+        f"{number(in_batch)} in one batch, {number(by_one)} one by one; none was measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
         f"{SCI5.beta:g} where bias is expected; where little is, {GENTLE.beta:g}, which stays "
-        "nearer to the model alone.",
+        "nearer to the model alone. Whether tuned ones gain a point is asked there.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
         f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
-        f"macro F1 higher on POPE? {reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
+        f"macro F1 higher on [POPE]({address('asked')})? "
+        f"{reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
         f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')}",
     ("Which claims failed, and why believe that?", "verdicts"):
-        "The scoreboard begins with them. The papers’ claims were written with results of earlier "
-        "models at hand, and registered before the records of these (those on time after their "
-        f"measurement); [registration]({address('trust')}) tells what was known when.",
+        "They stand first on the scoreboard. The papers’ claims were written with results of "
+        "earlier models at hand, and registered before the records of these; claims on time were "
+        f"registered after their measurement. [Registration]({address('trust')}) tells what was "
+        "known when.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",

@@ -74,8 +74,8 @@ moved = frame.measured(answers(*case) for case in cases)
 # %%
 figures.show(
     turned.switched(moved, (SHIPPED, "all"), [CONTROLS[name].label for name in CONTROLS]),
-    "The model’s answers that a method breaks (left) and mends (right); a ring marks answers that "
-    "take no idea of SCI; a faint dot is another training; longer bars end with the axis. "
+    "The model’s answers that a method breaks (left) and mends (right); a ring marks what has "
+    "nothing of SCI; a faint dot is another training; longer bars end with the axis. "
     "Second choice and β = 0.5 need logits, which the records of further trainings do not keep.",
     alt="Two switches, for β and for rows; a panel a model and a line a method: a bar to the left "
     "for answers broken, one to the right for answers mended, in percent of the rows.",
@@ -85,9 +85,9 @@ figures.show(
 # ## What SCI5 gains, and over what
 #
 # B: the base is wrong, and says the same of a dummy picture. S: a rewording changes the base's
-# answer. BS: rows in B, in S, or in both. S∖B: rows in S that are not in B, so chosen among the
-# base's right answers. S∩L and S∖L part S without a look at what is right: L holds the rows whose
-# base answer is that to a dummy picture, right or wrong ({doc}`../book/drbench`). On a subset each
+# answer. BS: rows in B, in S, or in both. S∖B: rows in S that are not in B, so with fewer of the
+# base's errors. S∩L and S∖L part S without a look at what is right: L holds the rows whose base
+# answer is that to a dummy picture, right or wrong ({doc}`../book/drbench`). On a subset each
 # method has its own β. *VCD*, visual contrastive decoding, is SCI's predecessor; *TIE* subtracts
 # what the model says of a noisy picture.
 
@@ -262,8 +262,8 @@ items = [
     ),
     item(
         f"**Use it or not,** for every question? As shipped, {plain}; {careful}.",
-        "A yes has to be right more often than the model alone and than [a vote of four wordings]"
-        f"({address('objections')}), which costs fewer tokens.",
+        "To be used for every question, it has to be right more often than the model alone and "
+        f"than [a vote of four wordings]({address('objections')}), which costs fewer tokens.",
     ),
 ]
 at_head.write("\n".join(items) + caution)
