@@ -22,6 +22,7 @@ from pathlib import Path
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.pipeline import registration
+from sci_book.run import conditions
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "data_manifests" / "records"
@@ -31,7 +32,6 @@ SISTER = "pocket-qwen2vl-small"
 EDITED = "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
 ALONE, ROUNDED = "--answers-alone", "--rounded"
 DESCRIBERS = "base,VCD,M3ID,SCI3,SCI5,ICD,VDD,SCI3 first token,SCI5 first token"
-INPUTS = "V1,V2,V3,noise500,noise400,black"  # those that the conditions name, beside the original
 PROGRAMS = {"sci": ["-m", "sci_book"], "python": []}
 
 Commands = list[list[str]]
@@ -85,7 +85,8 @@ def place(training: int) -> Path:
 def of_conditions(name: str, training: int) -> Files:
     """What a training answers under each input alone, on the world before that of the test rows."""
     file = place(training) / "conditions" / f"{name}.parquet"
-    more = f"--methods base --rounds {INPUTS} --record answers"
+    rounds = ",".join(conditions.inputs(conditions.load_conditions()))
+    more = f"--methods base --rounds {rounds} --record answers"
     yield file, evaluated(weights(name, training), "pocket", file, more)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sci_book.data.datasets import Dataset
 from sci_book.results.records import Records
-from sci_book.run.conditions import BASE_BESIDE
+from sci_book.run import conditions
 from sci_book.run.runner import evaluate
 from sci_core.families.models import VisionLanguageModel
 
@@ -24,11 +24,5 @@ def read_alone(
     Dummies are the published code's: noise that wraps (`counterfactuals.counterfactual_image`).
     `settings` go to `evaluate`. A run that was cut off goes on where it stopped.
     """
-    inputs = [
-        name
-        for condition in spec["conditions"]
-        for name in (*condition["inputs"], condition["against"])
-    ]
-    rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *BASE_BESIDE)]
-    fixed = {"rounds": rounds, "noise": "wrap", "record": "answers"}
+    fixed = {"rounds": conditions.inputs(spec), "noise": "wrap", "record": "answers"}
     return evaluate(model, dataset, [], out, **fixed, **settings)

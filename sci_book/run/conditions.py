@@ -41,6 +41,16 @@ def load_conditions() -> dict:
     return read_yaml(CONDITIONS)
 
 
+def inputs(spec: Mapping) -> list[str]:
+    """The inputs beside the original that conditions (`load_conditions`) compare, in order."""
+    names = (
+        name
+        for condition in spec["conditions"]
+        for name in (*condition["inputs"], condition["against"])
+    )
+    return [name for name in dict.fromkeys(names) if name not in ("original", *BASE_BESIDE)]
+
+
 def measure(
     records: Records,
     spec: Mapping,
