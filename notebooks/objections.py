@@ -7,9 +7,9 @@
 # Decoders that subtract what a spoilt input says are said to gain for other reasons than the one
 # they name {cite:p}`yin2025mirage`, and their users ask the same. The paper {cite:p}`tang2026sci`
 # does not answer them. Each section has the objection, where it was made, and what the records
-# answer. A claim says what somebody who proposes SCI would have to say, so *fails* finds for the
-# objection. All rows are test rows of the paper's split; differences are of answers to the same
-# questions, in points.
+# answer. A claim says what somebody who proposes SCI would have to say: where it *fails*, the
+# objection is right. All rows are test rows of the paper's split; differences are of answers to the
+# same questions, in points.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

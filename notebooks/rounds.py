@@ -323,9 +323,9 @@ for shown, part in textual[textual["n"] > 0].groupby("model", sort=False):
 left = textual[textual["of"].eq("one τ1 for all") & textual["n"].gt(0)]
 still = f"{sum(left['low'] > 0)} of {len(left)} models"
 at_head.write(
-    "**Part of what a rewording adds is τ1’s**, which the paper raises with each. At one τ1 for "
-    f"all combinations, what the rewordings add is surely above 0 for {still}. All of them "
-    "together add, in points on BS:\n\n" + "\n".join(said) + "\n\n"
+    "**Part of what a rewording seems to add is added by τ1**, which the paper raises with each. "
+    f"At one τ1 for all combinations, what the rewordings add is surely above 0 for {still}. All "
+    "of them together add, in points on BS:\n\n" + "\n".join(said) + "\n\n"
     f"[What do the rewordings do?]({address('rewordings')}) takes the two apart."
 )  # fmt: skip
 
