@@ -143,7 +143,7 @@ def reply(lines, key, value):
 
 
 answer = partial(reply, tidy, "asked")
-takes = "; ".join(f"`{each['run'].partition(':')[0]}` {each['takes']}" for each in checks())
+takes = "; ".join(f"`{each['command']}` {each['takes']}" for each in checks())
 
 # %% [markdown]
 # (one_number)=
@@ -183,8 +183,8 @@ DOORS = {
         f"With a picture of {image_tokens} tokens, a question is read as {number(tokens)} times "
         f"the base’s tokens, and each new token goes through {len(SCI5.rounds)} rounds, not one. "
         f"On one thread of a processor that takes {number(least)} to {number(most)} times "
-        "as long. On a GPU (A800), where its rounds share nothing, the paper has "
-        f"{number(in_batch)} in one batch, {number(by_one)} one by one; none was measured here.",
+        f"as long. On a GPU (A800) the paper has {number(in_batch)} in one batch, {number(by_one)} "
+        "one by one; none was measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "

@@ -566,8 +566,8 @@ for model in longest:
 # - **A flat curve is not a failure of the method**, but of the claim that rounds pay by themselves.
 # - **On B nothing can be worse than the base.** The base is wrong there on every row by
 #   construction, so the first round that changes its answers gains. BS holds B, so its values lean
-#   upwards too. Values on S∖B lean downwards, for it lacks the rows on which the base was wrong
-#   as it is blind. Those of all rows lean neither way.
+#   upwards too. Values on S∖B lean downwards, for it lacks those errors of the base. Those of all
+#   rows lean neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens
 #   the constraint. {ref}`table06_plausibility` takes the two apart.
 # - The paper's Table 5 shows one model, Qwen2-VL; its rows "VC-N" are noise at step 500.

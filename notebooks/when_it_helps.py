@@ -325,13 +325,17 @@ figures.show(
 # %%
 learned = advice.learned((each.name, each.records) for each in seeds)
 gains = advice.expected(learned)
+errors = {
+    method: [100 * advice.left_out(learned, method, by) for by in ([], ["habit"])]
+    for method in gains
+}
 lines = {
     method: {
-        f"expected, {tables.INTERVAL}": tables.shown(gain),
-        "off by the mean": tables.number(100 * advice.left_out(learned, method)),
-        "off by habit": tables.number(100 * advice.left_out(learned, method, ["habit"])),
+        f"expected, {tables.INTERVAL}": tables.shown(gains[method]),
+        "off by the mean": tables.number(mean),
+        "off by habit": tables.number(habit),
     }
-    for method, gain in gains.items()
+    for method, (mean, habit) in errors.items()
 }
 lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
 caption = (
@@ -341,12 +345,9 @@ caption = (
 tables.Table("advice", lines, caption)
 
 # %% tags=["hide-input"]
-errors = np.array([
-    [advice.left_out(learned, method, by) for by in ((), ("habit",))] for method in gains
-]).reshape(-1, 2)  # fmt: skip
-mean, habit = errors[np.isfinite(errors).all(axis=1)].T
-word = tables.NOT_RECORDED if not len(mean) else "holds" if (mean < habit).all() else "fails"
-Markdown(f"**Verdict: {word}.** The mean is nearer for {sum(mean < habit)} of {len(mean)} methods.")
+nearer = [mean < habit for mean, habit in errors.values() if np.isfinite([mean, habit]).all()]
+word = tables.NOT_RECORDED if not nearer else "holds" if all(nearer) else "fails"
+Markdown(f"**Verdict: {word}.** The mean is nearer for {sum(nearer)} of {len(nearer)} methods.")
 
 # %% [markdown]
 # `sci advise RUN` gives these gains for a run of any model, a 7B model too. It says before which of

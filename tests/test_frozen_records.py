@@ -65,12 +65,12 @@ def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read():
         of_rows = {name: sums.get(name, each) for name, each in records.stamp["datasets"].items()}
         if of_rows != records.stamp["datasets"]:
             assert file.parent.name == "conditions", f"{file} is of other rows than today's"
-            choices = choices & False
-        asked = records.ok & (choices | (frame["question_type"] != "mcq")).to_numpy()
+            choices[:] = False
+        compared = records.ok & (choices | (frame["question_type"] != "mcq")).to_numpy()
         names, numbers = frame.loc[choices, "dataset"], frame.loc[choices, "index"]
         frame.loc[choices, "shown"] = [shown[a][b] for a, b in zip(names, numbers, strict=True)]
         answered = [
-            frame.assign(text=records.text(policy), was=records.parsed(policy))[asked]
+            frame.assign(text=records.text(policy), was=records.parsed(policy))[compared]
             for policy in records.policies
         ]
         alike = ["question_type", "shown", "text", "was"]

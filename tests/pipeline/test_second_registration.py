@@ -138,7 +138,7 @@ def test_the_command_says_in_a_sentence_why_it_refuses(results, monkeypatch):
 
 @pytest.mark.skipif(
     registration.SECOND not in registration.of_claims(),
-    reason="four trainings a family have not ended",
+    reason="the second registration is not written: it waits for four trainings of each family",
 )
 def test_the_trainings_that_enter_are_those_that_the_rule_names():
     known = registration.load_registration(registered=registration.SECOND)

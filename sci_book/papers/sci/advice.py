@@ -1,8 +1,8 @@
 """What to expect of SCI on a model before any is decoded: its conditions, and what others gained.
 
 What a method gains over all rows is expected to be what it gained on the book's own trainings, on
-average. A rule that reads habit and deficit too (`dial.KNOWN`) serves trainings of one model alone
-(the dial): a family that it was not made of lies further from it than from the mean.
+average. Of a family that took no part the mean is nearer than a line along habit: the page *When
+does SCI help?* has how far off either is.
 
 All rows of a model's records count: no verdict comes from them, and the rule from others.
 """
@@ -10,22 +10,22 @@ All rows of a model's records count: no verdict comes from them, and the rule fr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from sci_book.methods import with_constants
 from sci_book.papers.sci.dial import KNOWN, estimate, quantities
 from sci_book.papers.shared.gate import OF_SCI
 from sci_book.papers.shared.tables import interval, number, with_ends
 from sci_book.results.records import Records
-from sci_book.results.statistics import NO_DATA, Interval, Sample, least_squares, one_more
+from sci_book.results.statistics import Interval, Sample, least_squares, one_more
 from sci_book.results.summary import split_sentence, split_votes
 from sci_book.run import conditions
 from sci_core.methods import METHODS
 
 ADVISED = {
-    f"{name}, β {beta:g}": replace(METHODS[name], beta=beta)
+    f"{name}, β {beta:g}": with_constants(METHODS[name], beta=beta)
     for beta in (0.3, 0.8)
     for name in ("VCD", "SCI3", "SCI5", "SCI7")
 }
@@ -81,9 +81,8 @@ def left_out(frame: pd.DataFrame, method: str, by: Iterable[str] = ()) -> float:
 
 
 def chosen(gains: Mapping[str, Interval]) -> str:
-    """The first method of `expected` if all of its interval is a gain, else the base."""
-    method, gain = next(iter(gains.items()), ("base", NO_DATA))
-    return method if gain.low > 0 else "base"
+    """The first method of `expected` of whose interval all is a gain, else the base."""
+    return next((method for method, gain in gains.items() if gain.low > 0), "base")
 
 
 def advise(records: Records, frame: pd.DataFrame) -> list[str]:

@@ -3,7 +3,6 @@
 Of every training (`data_manifests/pocket/dial.yaml`) there are records on the same rows. A quantity
 is a mean over rows, so that one definition serves its estimate and its interval; over trainings, a
 gain is set against what a model's own rounds tell before any SCI is decoded, habit and deficit:
-
 habit is the share of the base's errors that repeat its answer to a picture of nothing (B), deficit
 what V1 and V2 cost in accuracy on average.
 """

@@ -54,14 +54,14 @@ def link(name: str) -> str:
 def checks() -> list[dict[str, str]]:
     """What checks the book, as the table that CONTRIBUTING.md begins with has it.
 
-    Of each, `before` what it is run, the command to `run` with what it does, and how long it
-    `takes`.
+    Of each, `before` what it is run, the `command`, `what` it does, and how long it `takes`.
     """
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     text = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", text)  # a link's words
     rows = text.partition("| before |")[2].partition("\n\n")[0].splitlines()[2:]
     cells = ([cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows)
-    return [dict(zip(("before", "run", "takes"), row, strict=True)) for row in cells]
+    parts = ((before, *run.split(": ", 1), takes) for before, run, takes in cells)
+    return [dict(zip(("before", "command", "what", "takes"), row, strict=True)) for row in parts]
 
 
 def named(name: str) -> str:

@@ -57,6 +57,9 @@ def test_the_mean_over_trainings_is_expected_best_first():
         assert gain.estimate == pytest.approx(frame[name].mean())
         assert gain.low < frame[name].min() and gain.high > frame[name].max()
     assert advice.chosen(advice.expected(planted(0.05, 1.0))) == "base" == advice.chosen({})
+    frame["VCD, β 0.8"] = 0.2 + np.linspace(-1, 1, 8)  # more on average, and not sure
+    gains = advice.expected(frame)
+    assert next(iter(gains)) == "VCD, β 0.8" and advice.chosen(gains) == "SCI5, β 0.8"
 
 
 def test_a_method_that_fewer_than_two_trainings_hold_is_not_expected(learned):
