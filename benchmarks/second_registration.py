@@ -60,9 +60,10 @@ i of the other.
 """
 WORLD = """\
 Every test row of the five papers' pocket data was drawn anew before this commit: in each
-generator's seed in sci_book/pocket the number below stands in the place of 8,000,000. The world
-before it, all its rows, is what the conditions are judged on: what a training answers there is in
-data_manifests/records/conditions and, of further ones, seed1/conditions and so on.
+generator's seed in sci_book/pocket the number below stands in the place of 8,000,000. The twins of
+the world before it (the data set pocket_before), all their rows, are what the conditions are judged
+on: what a training answers there is in data_manifests/records/conditions and, of further ones,
+seed1/conditions and so on.
 """
 
 
@@ -167,8 +168,7 @@ def obstacles(made: Mapping[str, Any], records: Path) -> list[str]:
     if lacking:
         said.append(
             f"What the conditions are judged on is missing of {', '.join(lacking.values())}. Make "
-            "it with `python benchmarks/freeze_records.py --conditions` before the test rows are "
-            "drawn anew."
+            "it with `python benchmarks/freeze_records.py --conditions`."
         )
     return said
 

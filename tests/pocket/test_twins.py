@@ -37,9 +37,9 @@ def rows():
     patch.setattr(twins, "png", lambda scene: repr(scene).encode())
     patch.setattr(twins, "ask", ask_again)
     made = {}
-    for name, (source, _) in twins._FILES.items():
+    for name, (source, seed, _) in twins._FILES.items():
         stock.clear()
-        made[name] = list(source())
+        made[name] = list(source(seed=seed))
     patch.undo()
     return made
 
@@ -121,12 +121,12 @@ def test_an_interrupted_drawing_leaves_no_half_file(tmp_path, monkeypatch):
 
 
 def test_what_is_there_is_not_drawn_again(tmp_path, monkeypatch):
-    source, columns = twins._FILES["ViLP.parquet"]
-    few = {"ViLP.parquet": (lambda: islice(source(), 3), columns)}
+    source, number, columns = twins._FILES["ViLP.parquet"]
+    few = {"ViLP.parquet": (lambda seed: islice(source(seed), 3), number, columns)}
     monkeypatch.setattr(twins, "_FILES", few)
     (path,) = twins.make(tmp_path, say=lambda _: None)
     assert pq.read_table(path).num_rows == 3
-    monkeypatch.setattr(twins, "_vilp", lambda: 1 / 0)
+    monkeypatch.setattr(twins, "_vilp", lambda seed: 1 / 0)
     before = path.stat().st_mtime_ns
     twins.make(tmp_path, say=lambda _: None)
     assert path.stat().st_mtime_ns == before
