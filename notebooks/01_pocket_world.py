@@ -214,25 +214,18 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # Checkpoints in the ordinary Hugging Face layout: a configuration of the real
 # `Qwen2VLForConditionalGeneration` {cite:p}`wang2024qwen2vl` and of the real
 # `LlavaNextForConditionalGeneration` {cite:p}`liu2024llavanext`, of one to two million parameters
-# each, trained in two parts, the first from random weights:
+# each, trained from random weights:
 #
 # ```bash
-# sci train-pocket --arch qwen2_vl --seed 0 --recipe late
-# sci train-pocket --arch qwen2_vl --seed 0 --recipe onward \
-#     --start runs/checkpoints/qwen2_vl-standard-seed0
+# sci train-pocket --arch qwen2_vl --training 0
 # ```
 #
-# and so, with `--arch llava_next`, or with `--size small`, the other two. The first two stand for
-# the paper's models. The third, which is narrower, answers questions
-# of size: does a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what
-# does scale do to blur ({ref}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
-# two, with seeds 1 and 2, the records alone ship, for
-# {ref}`the claims on several seeds <headline_seeds>`.
-#
-# The two parts of the first two models were not trained in one go. The first part is the model that
-# this book began with, of 21 November 2026 (commit `c18b28d`), whose results were known when the
-# claims were registered. The second came three days later, and was begun twice: the first Qwen2-VL
-# did not meet a condition, and the recipe was changed. {ref}`registration` tells all of it.
+# and so, with `--arch llava_next`, the second, and with `--training sister-0` the third. The first
+# two stand for the paper's models, and are training 0 of their families; three further trainings of
+# each lie in `checkpoints/trainings`. The third, which is narrower, answers questions of size: does
+# a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what does scale do to
+# blur ({ref}`Edge Table 8 <edge_table08_ablations>`)? Seeds follow from the recipe's file; nobody
+# chose one. {ref}`registration` tells what was known when they were trained.
 #
 # A pocket CLIP (`sci train-pocket --arch clip`) tells how well an object goes with a picture; it
 # chooses the objects of {ref}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards

@@ -364,9 +364,8 @@ tables.Table("same", same.fillna(tables.MISSING), caption)
 #   was registered, the intervals covered all lines together, and half a point was too little for
 #   this many rows to settle. By its own interval the sentence holds: the rule was amended with that
 #   result at hand ({ref}`registration`).
-# - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds of the rule
-#   holds for one training of each model. The registered file names the rule, and
-#   `sci_book/papers/sci/rules.py` computes it.
+# - What holds of the rule holds for training 0 of each model. The registered file names the rule,
+#   and `sci_book/papers/sci/rules.py` computes it.
 #
 # ## If you change …
 #

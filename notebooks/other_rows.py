@@ -322,8 +322,8 @@ Markdown(f"In its Table 3, {', '.join(texts)}.")
 #
 # Intervals on the other pages say how much a number would move with other *questions*. They say
 # nothing of another *training*: a pocket model trained with another seed, on other pictures of the
-# same world, is another model. Seed 0 is the model of nearly all other pages; of the others only
-# the records ship. Each model's DRBench is its own, so that of another seed holds other rows.
+# same world, is another model. Each model's DRBench is its own, so that of another training holds
+# other rows.
 #
 # The claim is that each difference is positive. The line with the BS of another model asks whether
 # the gain carries over to rows that the other model of the *same seed* stumbles over.
@@ -357,9 +357,7 @@ for model in subjects:
 #   one seed there is nothing to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
-#   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
-#   trained from random weights by both parts of the recipe, one after the other; seed 0 goes on
-#   from the book's first models, and its first part is of earlier code ({ref}`registration`).
+#   and questions of training. The evaluation's pictures are the same for all.
 #
 # ## If you change …
 #

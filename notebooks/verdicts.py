@@ -133,11 +133,10 @@ for paper in chosen:
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
 # book's first models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The
 # companions' files say which of their claims were written down after a result. Some were mended,
-# after all records of those models, and all registered (23 November, 19:10) before the models
-# judged here were finished or had answered a question of today's world. But claims on time are
-# judged on a measurement of 21 November, and seed 0 of both, which is among those judged here, goes
-# on from those first models ({ref}`registration`). That they are judged over trainings is an
-# amendment. `sci claims --json` prints the ledger, and the registration.
+# after all records of those models, and all registered (23 November, 19:10). They were registered
+# once more, over trainings whose seeds nobody chose, before any method was decoded on these
+# ({ref}`registration`). But claims on time are judged on a measurement of 21 November.
+# `sci claims --json` prints the ledger, and both registrations.
 
 # %% [markdown]
 # ## Reading and deviations

@@ -453,8 +453,6 @@ tables.plain(judged, name="trainings", caption="Pocket trainings: SCI5 − VCD i
 #   nothing and whose base beats a guess ({ref}`conditions`). The further condition, a base as near
 #   the paper's as is allowed, is not met by all; the table names what is not met or undecided.
 #   Every training counts here nevertheless.
-# - Seeds 1 and 2 are trainings of their own; seed 0 of either model goes on from the book's first
-#   models ({ref}`registration`).
 
 # %% [markdown]
 # ## If you change …

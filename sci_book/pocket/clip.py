@@ -180,7 +180,7 @@ def train(
 
     Args:
         seed: of the weights and every step's data.
-        out: folder of the finished checkpoint.
+        out: folder of the finished checkpoint, its weights rounded to bfloat16.
         work: folder of the run, with the state to resume from and `log.jsonl`.
         batch: pictures a step, each with one text.
         say: receives one line of progress at a time.
@@ -213,6 +213,7 @@ def train(
             left = (time.monotonic() - began) / (step - first + 1) * (steps - step - 1)
             metrics = ", ".join(f"{k} {v:.3g}" for k, v in point.items() if k != "step")
             say(f"step {step + 1}/{steps} {metrics}, {left / 60:.0f} min left")
+    trainer.model.to(torch.bfloat16)
     trainer.save(out)
     (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     return out

@@ -11,6 +11,7 @@ import pytest
 
 from sci_book.pocket import twins
 from sci_book.pocket.questions import FAMILIES
+from sci_book.pocket.world import BEFORE, WORLD
 
 csv.field_size_limit(sys.maxsize)
 SIZES = {"MMBench_DEV_EN_V11.tsv": 4876, "MMBench_DEV_CN_V11.tsv": 4876, "CCBench.tsv": 2040,
@@ -103,6 +104,19 @@ def test_a_fifth_of_the_answers_has_more_than_one_token(rows, monkeypatch):
     answers += [row[f"answer{i}"] for row in rows["ViLP.parquet"] for i in (1, 2, 3)]
     lengths = [len(ids) for ids in tokenizer(answers, add_special_tokens=False).input_ids]
     assert len(answers) == 16_566 and np.mean(np.array(lengths) > 1) >= 0.2
+
+
+def test_each_world_has_rows_of_its_own(tmp_path, monkeypatch):
+    source, number, columns = twins._FILES["ViLP.parquet"]
+    few = {"ViLP.parquet": (lambda seed: islice(source(seed), 2), number, columns)}
+    monkeypatch.setattr(twins, "_FILES", few)
+    asked = {"now": {}, "again": {"world": WORLD}, "before": {"world": BEFORE}}
+    worlds = {}
+    for name, given in asked.items():
+        (path,) = twins.make(tmp_path / name, say=lambda _: None, **given)
+        worlds[name] = pq.read_table(path).to_pylist()
+    assert worlds["now"] == worlds["again"]
+    assert all(now != then for now, then in zip(worlds["now"], worlds["before"], strict=True))
 
 
 def test_an_interrupted_drawing_leaves_no_half_file(tmp_path, monkeypatch):
