@@ -151,9 +151,9 @@ Markdown(second.conclusion(judged, "(c)"))
 # > 6](https://github.com/composable-models/llm_multiagent_debate/issues/6))
 #
 # The same may be asked of five rounds. vote(N) answers what most of the original and N rewordings
-# answer; mean(N) takes the mean of their log-probabilities. Neither reads a dummy picture, so both
-# cost fewer tokens than SCI5. Tokens are counted, for one question on a picture of as many tokens
-# as the parameter says.
+# answer, so vote(3) is a vote of four wordings; mean(N) takes the mean of their log-probabilities.
+# Neither reads a dummy picture, so both cost fewer tokens than SCI5. Tokens are counted, for one
+# question on a picture of as many tokens as the parameter says.
 
 # %%
 PRICED = (*COMPARED, GENTLE, "mean(2)", "mean(3)", "vote(2)", "vote(3)")
@@ -467,7 +467,7 @@ Markdown(second.conclusion(judged, "use it or not"))
 
 # %% [markdown]
 # What somebody has to know who does not know which of their questions are in BS: SCI5 over all
-# rows, less the base and less a vote of four wordings, which costs fewer tokens.
+# rows, less the base and less a vote of four wordings, vote(3), which costs fewer tokens.
 
 # %%
 overall = frame.measured(objections.difference(subjects, ["SCI5", GENTLE], ["base", "vote(3)"]))

@@ -295,9 +295,9 @@ frame.table(
 # 1. The first models were trained on 21 November 2026 (`c18b28d`), asked, and shown on three pages;
 #    then their ledger was begun. Seeds 1 and 2 followed on 22 November (`d0e46db`).
 # 2. Predicates were mended with the results of these at hand (`6105ae7`), the companions' too.
-# 3. The first registration, of 23 November, fixed the predicates. The models it was to judge went on
-#    from those first models, or were two more trainings; [their history](#first-subjects) is below.
-#    They were the book's until the trainings named here took their place, and each is in the history.
+# 3. The first registration, of 23 November, fixed the predicates. The models it was to judge went
+#    on from those first models, or were two more trainings; [their history](#first-subjects) is
+#    below. They were the book's until the trainings named here took their place.
 # 4. The recipe was found by pilots with seeds from 100 up, by the conditions alone; how near the
 #    base came to the paper's level was among them.
 # 5. Claims on rewordings, objections and descriptions were written with the results of those models
