@@ -80,7 +80,7 @@ def weights(name: str, training: int) -> str:
 
 def place(training: int) -> Path:
     """The folder of all records of a training."""
-    return RECORDS / f"seed{training}" if training else RECORDS
+    return RECORDS / f"training{training}" if training else RECORDS
 
 
 def of_conditions(name: str, training: int) -> Files:

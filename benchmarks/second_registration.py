@@ -63,7 +63,7 @@ Every test row of the five papers' pocket data was drawn anew before this commit
 generator's seed the number below stands in the place of 8,000,000, and of C-VQA's puzzles in that
 of 0. The twins of the world before it (the data set pocket_before), all their rows, are what the
 conditions are judged on: what a training answers there is in data_manifests/records/conditions and,
-of further ones, seed1/conditions and so on.
+of further ones, training1/conditions and so on.
 """
 
 

@@ -99,11 +99,11 @@ def changes(model, part, names):
 
 
 test = {model.shown: changes(model, "test", settings) for model in subjects}
-seeds = {}  # further trainings hold the answers that were decoded, and no logits
+further = {}  # further trainings hold the answers that were decoded, and no logits
 for model in subjects:
     decoded = [name for name, m in settings.items() if model.trainings[-1].records.policy_of(m)]
     others = [changes(one, "test", decoded) for one in model.trainings[1:]]
-    seeds[model.shown] = pd.concat(others) if others else pd.DataFrame(columns=PARTS)
+    further[model.shown] = pd.concat(others) if others else pd.DataFrame(columns=PARTS)
 
 # %% [markdown]
 # Of all settings, the one that gains most on BS of those that lose nothing over all rows, on
@@ -157,7 +157,7 @@ at_head.write("\n".join([head, *said]))
 # %%
 figure, (axes,) = plt.subplots(1, len(subjects), figsize=(figures.WIDTH, 4.2), squeeze=False)
 for ax, model in zip(axes, subjects, strict=True):
-    frame, others = test[model.shown], seeds[model.shown]
+    frame, others = test[model.shown], further[model.shown]
     if frame["BS"].isna().all():
         figures.nothing(ax, "There is no row in BS, or no setting that the records settle.")
         continue

@@ -454,7 +454,7 @@ for model in subjects:
 # ## If you change …
 #
 # - `split_by=groups`: which rows are test; the shares hardly move.
-# - `records=data_manifests/records/seed1`: another training of the same recipe alone.
+# - `records=data_manifests/records/training1`: another training of the same recipe alone.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]

@@ -33,7 +33,7 @@ from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.shared import chapters, figures, frame, gate, stamp, tables
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.extended import extended as read_extended
-from sci_book.papers.shared.figures import INK, SEED_COLOURS, WIDTH
+from sci_book.papers.shared.figures import INK, TRAINING_COLOURS, WIDTH
 from sci_book.papers.shared.pages import link, named, places
 from sci_book.pipeline import registration
 from sci_book.pipeline.claims import load_claims
@@ -49,7 +49,7 @@ began = stamp.begin()
 # %% tags=["hide-input"]
 spec = conditions.load_conditions()
 subjects = chapters.subjects(models, records)
-trainings = [each for model in subjects for (each,) in chapters.by_seed([model]).values()]
+trainings = [each for model in subjects for (each,) in chapters.by_training([model]).values()]
 printed = chapters.paper_values("table10")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -84,7 +84,7 @@ def alone(training, name, title):
     """The accuracy of one input alone, on test rows."""
     known = paper_inputs(training.label).get(name, np.nan)
     return frame.line(training, lambda each: each.right(name), in_test, span=(0.0, 1.0),
-                      input=name, seed=training.seed, title=title, paper=known)  # fmt: skip
+                      input=name, training=training.number, title=title, paper=known)  # fmt: skip
 
 
 def of_conditions(training):
@@ -93,11 +93,11 @@ def of_conditions(training):
     decides = gate.measured(training.records, training.path, paper)
     test = conditions.measure(training.records, {**spec, "split": "test"}, paper=paper)
     both = pd.concat([decides.assign(part="decides"), test.assign(part="test")])
-    return both.assign(model=training.shown, seed=training.seed)
+    return both.assign(model=training.shown, training=training.number)
 
 
 inputs = frame.measured(
-    alone(each, name, f"{each.shown}, seed {each.seed}: {name}")
+    alone(each, name, f"{each.shown}, training {each.number}: {name}")
     for each in trainings for name in each.records.rounds
 )  # fmt: skip
 judged = pd.concat(map(of_conditions, trainings), ignore_index=True)
@@ -143,11 +143,11 @@ def readable(training):
         f"at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may be such that no "
         "rule reads them."
     )
-    return f"- **{training.shown}, seed {training.seed}, readable: {state}.** {said}"
+    return f"- **{training.shown}, training {training.number}, readable: {state}.** {said}"
 
 
-deciding = judged[judged["part"] == "decides"].groupby(["model", "seed"], sort=False)
-answer = [f"- **{model}, seed {seed}: {lacking(part)}" for (model, seed), part in deciding]
+deciding = judged[judged["part"] == "decides"].groupby(["model", "training"], sort=False)
+answer = [f"- **{model}, training {number}: {lacking(part)}" for (model, number), part in deciding]
 answer += filter(None, map(readable, trainings))
 default = signature(generate).parameters["noise"].default
 if others := " and ".join(sorted({f"`{noise_of(each)}`" for each in trainings} - {f"`{default}`"})):
@@ -165,19 +165,22 @@ figure, panels = plt.subplots(
 )
 for ax, model in zip(panels[:, 0], subjects, strict=True):
     mine, names = inputs[inputs["model"] == model.shown], list(model.records.rounds)
-    seeds = list(dict.fromkeys(mine["seed"]))
-    for order, (seed, shade) in enumerate(zip(seeds, SEED_COLOURS, strict=False)):
-        part = mine[mine["seed"] == seed].set_index("input")
-        aside = 0.6 * ((order + 0.5) / len(seeds) - 0.5)
+    numbers = list(dict.fromkeys(mine["training"]))
+    for order, (number, shade) in enumerate(zip(numbers, TRAINING_COLOURS, strict=False)):
+        part = mine[mine["training"] == number].set_index("input")
+        aside = 0.6 * ((order + 0.5) / len(numbers) - 0.5)
         heights = [names.index(name) + aside for name in part.index]
         ax.hlines(heights, part["low"], part["high"], color=shade, linewidth=2)
-        ax.plot(part["estimate"], heights, "o", color=shade, markersize=4, label=f"seed {seed}")
+        ax.plot(
+            part["estimate"], heights, "o", color=shade, markersize=4, label=f"training {number}"
+        )
         for each in spec["conditions"]:
             known = [name for name in names if name in each["inputs"]]
             for name in known if each["against"] in names else ():
                 band = part.at[each["against"], "estimate"] + np.array([-1, 1]) * each["within"]
                 ax.fill_betweenx(names.index(name) + np.array([-0.45, 0.45]), *band,
-                                 color="#d1fae5", zorder=0, alpha=1 / len(seeds), lw=0)  # fmt: skip
+                                 color="#d1fae5", zorder=0, alpha=1 / len(numbers), lw=0,
+                )  # fmt: skip
     paper = part["paper"].dropna()
     ax.plot(paper, [names.index(name) for name in paper.index], "D", mfc="white", mec=INK, ms=6,
             label="paper" if len(paper) else None, zorder=3)  # fmt: skip
@@ -220,13 +223,13 @@ figures.show(
 # %%
 for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort=False):
     columns = {}
-    for seed, part in of_model.groupby("seed"):
+    for number, part in of_model.groupby("training"):
         part = part.set_index("line")
         columns.setdefault(("margin", "allowed"), part["allowed"])
         found = [tables.with_ends(line.estimate, line.low, line.high, key=line.key)
                  if line.n else tables.MISSING for line in part.itertuples()]  # fmt: skip
-        columns[f"seed {seed}", "points"] = pd.Series(found, part.index, dtype=object)
-        columns[f"seed {seed}", "state"] = part["state"]
+        columns[f"training {number}", "points"] = pd.Series(found, part.index, dtype=object)
+        columns[f"training {number}", "state"] = part["state"]
     wide = pd.DataFrame(columns).reindex(of_model["line"].unique()).fillna(tables.MISSING)
     name = next(each.name for each in subjects if each.shown == model)
     caption = f"{model}: differences of accuracy, points, on the rows that decide"
@@ -265,7 +268,7 @@ figures.show(
 # %%
 def noisy():
     """Accuracy of each noisy picture alone by what becomes of noise beyond its range; of black."""
-    for model in (each for each in trainings if each.seed == trainings[0].seed):
+    for model in (each for each in trainings if each.number == trainings[0].number):
         for noise in get_args(Noise):
             read = model if noise == noise_of(model) else read_extended(model, extended, noise)
             for name in () if read is None else read.records.rounds:
@@ -370,8 +373,8 @@ Markdown("\n>\n".join(quoted))
 #
 # - **Seed 0 of both families goes on from models whose results were known.** It is 1,600 more steps
 #   on the models of 21 November (`c18b28d`). The predicates were mended (`6105ae7`) with the
-#   results of these models at hand, and of seeds 1 and 2 of 22 November (`d0e46db`). The cards in
-#   `checkpoints/` name the weights: `88e262877b77197c` and `839489421076b606`. So of seed 0 only
+#   results of these models at hand, and of seeds 1 and 2 of 22 November (`d0e46db`). Their
+#   cards name the weights: `88e262877b77197c` and `839489421076b606`. So of seed 0 only
 #   the last 1,600 steps, the test world and the noise were new.
 # - **Seed 0 was trained twice.** The first Qwen2-VL of seed 0, with 1,200 steps, “was meant to be
 #   the model of the book” (`benchmarks/results/pilots/qwen2_vl-standard-seed0-onward.json`). It did
@@ -536,7 +539,7 @@ def sizes():
             yield frame.line(
                 training, lambda each, name=subset: 1.0 * each.sets("any", "rows")[name].to_numpy(),
                 in_test, span=(0.0, 1.0), paper=100 * count / table01["", "", "all", "Overall"],
-                title=f"{training.shown}, seed {training.seed}: {subset}",
+                title=f"{training.shown}, training {training.number}: {subset}",
             )  # fmt: skip
 
 
@@ -548,7 +551,11 @@ def in_file(tidy, name):
 
 on_test = judged[judged["part"] == "test"]
 on_test = on_test.assign(
-    title=on_test["model"] + ", seed " + on_test["seed"].astype(str) + ": " + on_test["line"]
+    title=on_test["model"]
+    + ", training "
+    + on_test["training"].astype(str)
+    + ": "
+    + on_test["line"]
 )
 on_test = frame.table(on_test, ("title",), (), name="conditions, test rows", caption="",
                       show=("allowed", "here", "n"))  # fmt: skip
@@ -556,7 +563,7 @@ alone_too = in_file(inputs, "inputs alone, %")
 tables.download("trust", [alone_too, on_test, in_file(frame.measured(sizes()), "subsets, %")])
 
 # %% tags=["hide-input"]
-read = [replace(each, name=f"{each.name} seed {each.seed}") for each in trainings]
+read = [replace(each, name=f"{each.name} training {each.number}") for each in trainings]
 files = [*known["files"], *registration.of_claims(), registration.AMENDMENTS, registration.MENDED]
 files = [PAPER / name for name in (*files, registration.SUBJECTS, *registration.BESIDE)]
 files += [ledger, *(pilots / f"{subject['training']}.json" for subject in came_about)]

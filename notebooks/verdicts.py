@@ -121,8 +121,8 @@ for paper in chosen:
 # A model is judged over the trainings of its recipe whose records have what a claim asks for: of
 # four and more each part is the mean over trainings, with an interval over trainings and questions
 # together; of fewer every training is judged by itself, and the verdict is the word that all have,
-# else *inconclusive* (the numbers are then the first training's). Two models are compared seed by
-# seed. What was measured apart from records, time and fine-tuning, is of one training.
+# else *inconclusive* (the numbers are then the first training's). Two models are compared
+# training by training. What was measured apart from records, time and fine-tuning, is of one.
 #
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged
 # ({ref}`conditions`). On a model that does not meet what a claim rests on, or of which that is not

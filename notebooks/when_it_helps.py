@@ -39,7 +39,7 @@ folder = stamp.located(trainings)
 samples = dial.samples_of(dial.read_dial(folder))
 subjects = chapters.subjects(models, records)
 book = chapters.subjects(parameters.names(trained, "trained"), FROZEN_RECORDS)
-by_seed = chapters.by_seed(book)
+by_training = chapters.by_training(book)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 at_head = Answer()  # computed below, and written here
@@ -75,7 +75,7 @@ def gained(trainings):
     """SCI5 less VCD on B, S∖B and BS of each training, and how much of BS is B."""
     for training in trainings:
         sets = training.sets("any", "rows")
-        title = f"{training.shown}, seed {training.seed}"
+        title = f"{training.shown}, training {training.number}"
         yield frame.line(training, lambda _, sets=sets: 1.0 * sets["B"].to_numpy(),
                          lambda _, sets=sets: sets["BS"], span=(0.0, 1.0),
                          training=title, part="B, % of BS")  # fmt: skip
@@ -91,10 +91,10 @@ def wide(trainings):
     columns = ["B, % of BS", "gain on B", "gain on S∖B", "gain on BS"]
     tidy = frame.measured(gained(trainings))
     tidy = tidy.pivot(index="training", columns="part", values="estimate")[columns]
-    return tidy.reindex([f"{each.shown}, seed {each.seed}" for each in trainings]).dropna()
+    return tidy.reindex([f"{each.shown}, training {each.number}" for each in trainings]).dropna()
 
 
-known = wide(seeds := [each for of_one in by_seed.values() for each in of_one])
+known = wide(every := [each for of_one in by_training.values() for each in of_one])
 
 
 def predicted(share):
@@ -155,7 +155,7 @@ def of_prediction():
     """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
     if len(known) < 2:
         return "Fewer than two pocket trainings have rows in B and in S∖B: nothing is predicted."
-    mine = [each for each in seeds if f"{each.shown}, seed {each.seed}" in known.index]
+    mine = [each for each in every if f"{each.shown}, training {each.number}" in known.index]
     fit, whole = sum(each.fit for each in mine), sum(not lacks(each) for each in mine)
     met = "none of them meets what a claim about SCI rests on, so it is provisional"
     if fit:
@@ -323,7 +323,7 @@ figures.show(
 # that may be is measured by leaving a family out. The claim was written with these results at hand.
 
 # %%
-learned = advice.learned((each.name, each.records) for each in seeds)
+learned = advice.learned((each.name, each.records) for each in every)
 gains = advice.expected(learned)
 errors = {
     method: [100 * advice.left_out(learned, method, by) for by in ([], ["habit"])]
@@ -376,9 +376,9 @@ ax.plot(shares, [band.estimate for band in bands], color=INK, label="predicted")
 ax.fill_between(shares, [band.low for band in bands], [band.high for band in bands],
                 color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
 for model, shade in zip(book, model_colours([each.name for each in book]).values(), strict=True):
-    mine = known[known.index.str.startswith(f"{model.shown}, seed ")]
+    mine = known[known.index.str.startswith(f"{model.shown}, training ")]
     ax.plot(mine["B, % of BS"], mine["gain on BS"], "o", color=shade,
-            label=f"{model.shown}, by seed")  # fmt: skip
+            label=f"{model.shown}, by training")  # fmt: skip
 for (label, at), mark in zip(paper.items(), "Ds", strict=True):
     ax.plot(*at, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
 for name, mine in own.groupby("model") if len(own) else ():
@@ -437,9 +437,9 @@ tables.Table("prediction", lines, "SCI5 − VCD on BS in points, predicted and f
 # ### What it is made of
 
 # %%
-judged = {f"{each.shown}, seed {each.seed}": {"may be asked": "yes" if each.fit else "no",
+judged = {f"{each.shown}, training {each.number}": {"may be asked": "yes" if each.fit else "no",
                                               "not met or undecided": lacks(each) or "none"}
-          for each in seeds}  # fmt: skip
+          for each in every}  # fmt: skip
 judged = pd.DataFrame.from_dict(judged, orient="index").reindex(known.index).join(known)
 tables.plain(judged, name="trainings", caption="Pocket trainings: SCI5 − VCD in points, test rows")
 
@@ -477,7 +477,7 @@ each_training = tables.plain(each_training, name="dial", caption="Every training
 tables.download("when_it_helps", [each_training])
 
 # %% tags=["hide-input"]
-read = [replace(each, name=f"{each.name} seed {each.seed}") for each in seeds]
+read = [replace(each, name=f"{each.name} training {each.number}") for each in every]
 read += [each for each in subjects if not each.shown.startswith("pocket ")]
 chapters.stamp_of(read, [folder / f"{each.name}.parquet" for each in samples])
 

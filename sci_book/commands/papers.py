@@ -182,8 +182,8 @@ def matrix(
     if as_json:
         print(json_text(matrix.as_rows(cells), ensure_ascii=False, indent=1))
         return
-    for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in cells):
-        print(f"{matrix.table(cells, model, seed)}\n")
+    for model, training in dict.fromkeys((cell.model, cell.training) for cell in cells):
+        print(f"{matrix.table(cells, model, training)}\n")
 
 
 def advise(

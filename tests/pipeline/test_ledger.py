@@ -274,7 +274,7 @@ def trained(folder, subjects, answers):
     for each in subjects:
         write_records(folder / f"{each.name}.parquet", each.records)
         for seed, rows in enumerate(answers, 1):
-            there = folder / f"seed{seed}" / f"{each.name}.parquet"
+            there = folder / f"training{seed}" / f"{each.name}.parquet"
             write_records(there, each.records.take(rows))
         models.append(replace(each, path=folder / f"{each.name}.parquet"))
     return models
@@ -295,7 +295,7 @@ def test_a_claim_is_of_all_trainings_and_what_was_measured_apart_of_the_first(fe
             1: "", 2: "2 trainings", 4: "4 trainings",
         }[count]  # fmt: skip
         (named,) = findings_of.named([models[0].name], models[0].path.parent)
-        assert [one.seed for one in named.trainings] == [*range(count)]
+        assert [one.number for one in named.trainings] == [*range(count)]
 
 
 def test_of_few_trainings_a_part_and_a_claim_have_the_word_that_all_have():

@@ -107,14 +107,14 @@ def test_it_is_not_written_over_changed_files_or_after_records_of_its_trainings(
         pq.write_table(pa.table({"index": [1]}).replace_schema_metadata(stamp), file)
         return file
 
-    frozen("seed1", "of another")
+    frozen("training1", "of another")
     for name in [*made["trainings"]][1:]:
         frozen(f"{name}/conditions", f"of {name}")
     (told,) = second.obstacles(made, tmp_path)
     assert "missing of qwen2_vl-0. Make it with" in told
     frozen("conditions", "of qwen2_vl-0")
     assert second.obstacles(made, tmp_path) == []
-    main = frozen("seed2", "of qwen2_vl-1")
+    main = frozen("training2", "of qwen2_vl-1")
     assert second.obstacles(made, tmp_path) == [
         f"{main} has answers of methods on a training that would enter."
     ]

@@ -35,7 +35,7 @@ def shipped():
 def asked(tmp_path_factory):
     """A model with records of all rounds; of its second training there are answers alone."""
     folder = tmp_path_factory.mktemp("records")
-    for seed, place in enumerate((folder, folder / "seed1")):
+    for seed, place in enumerate((folder, folder / "training1")):
         records = made_up.records_of(methods=(SCI5, ALL_ROUNDS), rows=300, seed=seed)
         write_records(place / "mine.parquet", records.answers_alone() if seed else records)
     return chapters.subjects(["mine"], folder)[0]
