@@ -48,14 +48,14 @@ at_head = Answer()  # computed below, and written here
 #
 # On the same rows, one method's answers less another's: a row counts 1 if the first alone is right,
 # −1 if the other alone is. The mean over a subset is in points; its interval is over question
-# groups.
+# groups, and over trainings too where four or more are taken together.
 
 # %%
 OWN, OTHER, ALL = "SCI5’s rounds", f"{2 * others} other rounds", "all other rounds"
 
 
 def constructions(model):
-    """By name, the dummies and rewordings that build BS; noise400 in none, it shows too much."""
+    """By name, the dummies and rewordings that build BS; noise400, which may show much, in none."""
     rounds = [[name for name in model.records.rounds[1:] if is_visual(name) == visual]
               for visual in (True, False)]  # fmt: skip
     rest = [[name for name in kind if name not in (*SCI5.rounds, "noise400")] for kind in rounds]
@@ -174,7 +174,7 @@ def of_held_out():
     claims = held[held["claim"].notna()] if longer else pd.DataFrame(columns=["built", "verdict"])
     word = chapters.overall(claims.loc[claims["built"] == OTHER, "verdict"])
     head = f"**Verdict, {named('drbench_held_out')}: {word}.** SCI5 against the base, BS built"
-    answers = [f"{head} with {OTHER}."]
+    answers = [f"{head} with {OTHER}; the shipped training."]
     for model, part in claims.groupby("model", sort=False) if longer else ():
         own, other, rest = map(told, part.itertuples())
         answers.append(f"**{model}.** Against the base SCI5 {own} select. It {other} select; it "
@@ -248,7 +248,7 @@ if longer:
 shades = zip(dict.fromkeys(by_training["mark"]), figures.TRAINING_COLOURS, strict=False)
 figures.show(
     draw(by_training, "what", {mark: (shade, shade) for mark, shade in shades}),
-    "The headline differences by training: marks of one line that lie apart are the luck of a "
+    "The headline differences by training: marks of one line that lie apart may be the luck of a "
     "training.",
     alt="A panel a model, a line a difference such as SCI5 less base on B: a dot with an "
     "interval for each training, in points.",
@@ -266,12 +266,12 @@ figures.show(
 # the BS of another model (Table 3). But that was built with the same four rounds. Here BS is built
 # with rewordings and noises that SCI5 never reads.
 #
-# The rows are those of the records of more rounds, a fixed part of the question groups. One
-# changed answer selects a row, so more rounds select more rows, and more of S. The fair comparison
-# has as many other rounds as SCI5 has: two rewordings and two dummies.
+# The rows are those of the records of more rounds, which the shipped training alone has: a fixed
+# part of the question groups. One changed answer selects a row, so more rounds select more rows.
+# The fair comparison has as many other rounds as SCI5 has: two rewordings and two dummies.
 #
 # S∖B leans towards the base and B against it, whichever rounds select ({doc}`../book/drbench`); BS
-# mixes both, in a share that differs between the constructions ({doc}`why_gains`). So the parts
+# mixes both, in a share that may differ between the constructions ({doc}`why_gains`). So the parts
 # stand beside the whole. The claim is about BS, against the base.
 
 # %%
@@ -302,10 +302,10 @@ if longer:
 # %% [markdown]
 # ### The same question to the paper
 #
-# Rows that another model stumbles over are mostly rows where this one does not, so there is little
-# to gain; and both BS come from one list of rounds. A BS built with V3 to V7 and other dummies, as
-# here, would tell the two apart, and needs no further training or data: some rounds more on the
-# test rows.
+# Rows that another model stumbles over may be rows where this one does not, with little to gain;
+# and both BS come from one list of rounds. A BS built with V3 to V7 and other dummies, as here,
+# would tell the two apart, and needs no further training or data: some rounds more on the test
+# rows.
 
 # %%
 texts = []
@@ -321,10 +321,9 @@ Markdown(f"In its Table 3, {', '.join(texts)}.")
 #
 # **Claim.** No verdict on a headline claim depends on the training.
 #
-# Intervals on the other pages say how much a number would move with other *questions*. They say
-# nothing of another *training*: a pocket model trained with another seed, on other pictures of the
-# same world, is another model. Each model's DRBench is its own, so that of another training holds
-# other rows.
+# A pocket model trained with another seed, on other pictures of the same world, is another model.
+# From four trainings on, intervals on the other pages are over them too; here each stands by
+# itself. Each model's DRBench is its own, so that of another training holds other rows.
 #
 # The claim is that each difference is positive. The line with the BS of another model asks whether
 # the gain carries over to rows that the other model's training of the *same number* stumbles over.
@@ -365,8 +364,8 @@ for model in subjects:
 #
 # ## If you change …
 #
-# - `others=3`: three dummies and three rewordings select. BS grows, by S above all, and the gain on
-#   it shrinks towards that of all other rounds.
+# - `others=3`: three dummies and three rewordings select. BS grows, towards that of all other
+#   rounds.
 # - `differences`: one more line, such as `"TIE"` in the place of `"VCD"`, puts another claim to
 #   every training.
 # - `models=[mine]` and `records=runs/mine`: a model of yours; with `sci evaluate --methods

@@ -35,7 +35,7 @@ from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.extended import extended as read_extended
 from sci_book.papers.shared.figures import INK, TRAINING_COLOURS, WIDTH
 from sci_book.papers.shared.pages import link, named, places
-from sci_book.pipeline import registration
+from sci_book.pipeline import over_trainings, registration
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.printed import in_words
 from sci_book.resources import PAPER
@@ -216,9 +216,9 @@ figures.show(
 # are of all conditions together. A condition is *met* if its interval lies within the margin,
 # *not met* if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test
 # row takes part in choosing a model. The book's models are judged on all rows of the world before
-# theirs, which the {ref}`registration <registration>` names: the results of the first models are of
-# that world, and the recipe was chosen on it by these conditions, but no verdict of today is. A
-# model of yours is judged on its validation rows.
+# theirs, which the {ref}`registration <registration>` names: verdicts on the models before these
+# were of that world, and no verdict of today is. The recipe was chosen by these conditions on a
+# world before both. A model of yours is judged on its validation rows.
 
 # %%
 for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort=False):
@@ -334,8 +334,8 @@ tables.plain(lines, name="registered", caption="Registered files")
 # %% [markdown]
 # ### The trainings that are judged
 #
-# By the recipes that `20007ab` fixed, in the order of the rule. Each was read under every input
-# alone, on the world before, as it ended:
+# By the recipes that `20007ab` fixed. Each was read under every input alone, on the world before,
+# as it ended:
 
 # %%
 ended = {}
@@ -353,8 +353,8 @@ display(
 met = sum(training["conditions"] == "met" for training in ended.to_dict("records"))
 told = [f"Of these {len(ended)} trainings {met or 'none'} met all conditions."]
 for name in registration.of_claims()[1:]:
-    second = registration.load_registration(registered=name)
-    told += [f"> **{key.capitalize()}.** “{second[key].strip()}”"
+    later = registration.load_registration(registered=name)
+    told += [f"> **{key.capitalize()}.** “{later[key].strip()}”"
              for key in ("known", "subjects", "world")]  # fmt: skip
 Markdown("\n\n".join(told))
 
@@ -385,10 +385,10 @@ Markdown("\n>\n".join(quoted))
 #   scored on the model that was given up.
 # - **The length of the recipe was found on those same weights.** The recipe teaches a finished
 #   checkpoint further (`ee02c3a`). Ten pilots, with seeds 100 and 103 to 110, tried 1,200, 1,600
-#   and 2,000 steps. The files of the first two say that they went on from the shipped models; those
-#   of the others name no start, and the repository held no other finished checkpoint of that size.
-#   The number of steps followed, beside the rewordings, how near the base came to the paper's level
-#   (`57c88de`, `27b3344`, `11e4301`).
+#   and 2,000 steps. The files of the first two say that they went on from the models shipped then;
+#   those of the others name no start, and the repository held no other finished checkpoint of that
+#   size. The number of steps followed, beside the rewordings, how near the base came to the paper's
+#   level (`57c88de`, `27b3344`, `11e4301`).
 # - **Only seeds 1 and 2 began from random weights of their own**: 6,180 steps of the recipe `late`,
 #   then these 1,600. The first models had trainings with these seeds too, whose results were known.
 #   Their weights were others, as the revisions in their records say; the first weights and the
@@ -397,7 +397,7 @@ Markdown("\n>\n".join(quoted))
 #   independent trainings stand 10.4 and 10.5 points above it, where 4 are allowed.
 # - **The small sister was given another shape** after the registration (`c429e0a`): the first, of
 #   three layers, had learnt no letters. She was then trained from random weights by both recipes,
-#   once. What her rewordings cost stands on the page of {doc}`Table 3 <table03_cross_model>`.
+#   once. What her rewordings cost stands in `benchmarks/results/pilots/qwen2_vl-small-seed0.json`.
 
 # %%
 lines, pilots = {}, stamp.located(results) / "pilots"
@@ -423,7 +423,8 @@ tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 # %% [markdown]
 # ### The book's own claims
 #
-# Two pages wrote down what they claim before their results:
+# Two pages wrote down what they claim before the results of the models of that time. What was
+# planned then is quoted; the pages judge it on today's models.
 
 # %% tags=["hide-input"]
 told = []
@@ -434,21 +435,22 @@ Markdown("\n".join(told))
 
 # %% [markdown]
 # What these pages claim stands in no registered file under their name. It was written when results
-# were known, of the first models or of these. (*Results at a glance* repeats a registered claim of
+# of the models before these were known. (*Results at a glance* repeats a registered claim of
 # Table 2, the scoreboard and the ablation judge registered claims, and the conditions are
 # registered; how these pages sum up is not.)
 
 # %%
 leading = {claim.page for claim in load_claims(own=True) if claim.leads}
 claiming = {name for name, place in places().items() if "**Claim.**" in place.text}
-beside = {*leading, *registration.BESIDE.values(), "registration"}
+second = {claim.page for claim in over_trainings.load_claims()}
+beside = {*leading, *second, *registration.BESIDE.values(), "registration"}
 Markdown("\n".join(f"- {link(name)}" for name in places() if name in claiming - beside))
 
 # %% [markdown]
 # ### Amendments
 #
-# Where the code that reads a file was changed, this was entered after the fact, with the results at
-# hand that it decides on.
+# Where the code that reads a file was changed, this was entered after the fact, with the results of
+# that time at hand that it decides on.
 
 # %%
 told = "\n".join(

@@ -51,7 +51,8 @@ Markdown(
 
 # %% [markdown]
 # Apart from the papers' claims there are those of two pages of the book's own, which were
-# registered before their results ({ref}`registration`; it names the pages whose claims were not):
+# registered before the results of the models of that time and are judged on today's
+# ({ref}`registration`; it names the pages whose claims were not):
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
@@ -108,15 +109,15 @@ for paper in chosen:
 # ## How a verdict comes about
 #
 # A claim is about one quantity or several: shares right, differences of two methods on the same
-# rows, sizes of subsets, times. Each has one interval in the whole book, over question groups;
-# times get the quartiles of what was measured. A part *holds* if its interval lies wholly on the
-# claimed side of the margin, *fails* if it lies wholly on the other, and is *inconclusive* if it
-# reaches the margin. A claim holds if all its parts do. It fails only if a part lies on the other
-# side beyond chance: of k parts one does so by chance k times as often, so that part's p is first
-# taken k times (unless the paper itself asks for less: "almost all data sets"). A claim about one
-# of the paper's two models, or a pair of them, is tested on the model of that name (in the book,
-# the pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
-# records.
+# rows, sizes of subsets, times. Each has one interval in the whole book, over question groups, and
+# over trainings too where there are four or more; times get the quartiles of what was measured. A
+# part *holds* if its interval lies wholly on the claimed side of the margin, *fails* if it lies
+# wholly on the other, and is *inconclusive* if it reaches the margin. A claim holds if all its
+# parts do. It fails only if a part lies on the other side beyond chance: of k parts one does so by
+# chance k times as often, so that part's p is first taken k times (unless the paper itself asks for
+# less: "almost all data sets"). A claim about one of the paper's two models, or a pair of them, is
+# tested on the model of that name (in the book, the pocket model) and is *not comparable*
+# elsewhere; a companion's claims are tested on its own records.
 #
 # A model is judged over the trainings of its recipe whose records have what a claim asks for: of
 # four and more each part is the mean over trainings, with an interval over trainings and questions
@@ -135,8 +136,8 @@ for paper in chosen:
 # companions' files say which of their claims were written down after a result. Some were mended,
 # after all records of those models, and all registered (23 November, 19:10). They were registered
 # once more, over trainings whose seeds nobody chose, before any method was decoded on these
-# ({ref}`registration`). But claims on time are judged on a measurement of 21 November.
-# `sci claims --json` prints the ledger, and both registrations.
+# ({ref}`registration`). But claims on time are judged on a measurement of 21 November, of the
+# weights of that day. `sci claims --json` prints the ledger, and both registrations.
 
 # %% [markdown]
 # ## Reading and deviations

@@ -34,7 +34,7 @@ LOG_EVERY = 20
 STATE = "state.safetensors"
 HELD_OUT = 256  # scenes that tell how far it is
 
-_SEED = 7_000_010  # next to those of the twins
+_SEED = 7_000_010  # apart from those of the twins
 _LOT = Lot(skew=0.75, kinds=4, dim=0.15, sign=0.1)
 _WORDS = ("an", "image", "contains", "of", "and", "with", *PLACES, *KINDS)
 _LONGEST = 16  # tokens

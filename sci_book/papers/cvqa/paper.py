@@ -14,8 +14,8 @@ from sci_book.pocket.world import WORLD
 
 DATA = resources.DATA / "cvqa"
 SET = "pocket_cvqa"
-# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
-# every method, in C-VQA's half of the five minutes that the two companions have.
+# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: few enough for a pocket model to answer,
+# by every method, in minutes.
 TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
 PUZZLES = {"seed": WORLD, "per_type": 50, "size": 96}  # pixels a side: as a pocket picture

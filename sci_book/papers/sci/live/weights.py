@@ -1,7 +1,7 @@
 """A pocket checkpoint as JSON that the page's own model reads (`book/_assets/live/model.js`).
 
-A weight has 20 bits: a whole number, times the largest of its row. On 96 questions no logit of SCI5
-moved by more than 0.0004, and a test holds every token to `sci_core.generate`'s.
+A weight has 20 bits: a whole number, times the largest of its row. A test holds every logit to
+within 0.001 of that of `sci_core.generate`, and every token.
 """
 
 import base64
