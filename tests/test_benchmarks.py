@@ -182,7 +182,8 @@ def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
 
 
 def test_the_script_names_commands_that_exist():
-    options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "probe": papers.probe}
+    options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "data": cli_data.data,
+               "probe": papers.probe}  # fmt: skip
     for file, commands in (*planned(0, "pocket-llavanext"), *planned(3, "pocket-qwen2vl")):
         program, name, *words = commands[-1]
         assert str(file) in words and (program == "sci" or (ROOT / name).is_file())
