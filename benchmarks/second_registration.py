@@ -41,14 +41,16 @@ DECIDING = (
 """Files in `data_manifests/paper`; beside them each family's recipe, which gives the seeds."""
 
 HEAD = """\
-# What was fixed before any method was decoded on a training whose seed nobody chose; made by
+# What was fixed before any method was judged on a training whose seed nobody chose; made by
 # benchmarks/second_registration.py. `amendments` counts those that had been entered before.
 """
 KNOWN = """\
 Every predicate was written, and those of the papers were mended, with results of earlier trainings
 at hand: of seeds 0, 1 and 2, of which seed 0 goes on from the first models. Of the trainings below
 it was known how often each input alone is right on the rows that the conditions are judged on, and
-so which conditions each meets; no method had been decoded on any. Days and commits are this
+so which conditions each meets. No method had been decoded on any, with one exception: for the file
+of logits in reference/ each method chose one token for each of 1,200 test questions on the first of
+Qwen2-VL; these were compared with one another, and with no truth. Days and commits are this
 repository's own, and nobody else holds them.
 """
 SUBJECTS = """\

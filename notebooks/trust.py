@@ -311,7 +311,7 @@ frame.table(
 #    dropped or replaced. The fourth Qwen2-VL was begun twice: its state was lost at under half of
 #    its steps, unread, and it began again with the same seed.
 # 8. The second registration followed, with a new test world by the same rule, and then the first
-#    answer of any method.
+#    answer of a method that was compared with a truth.
 # 9. Days and commits are this repository's own; nobody else holds them.
 # 10. What was changed afterwards is an amendment.
 
