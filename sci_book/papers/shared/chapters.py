@@ -431,8 +431,8 @@ def absences(companion: Found) -> str:
 
 def training_in(folder: Path) -> int:
     """Which training of its recipe the records of a folder are of."""
-    before, digits = folder.name[:4], folder.name[4:]
-    return int(digits) if before == "training" and digits.isdigit() else 0
+    before, word, digits = folder.name.partition("training")
+    return int(digits) if word and not before and digits.isdigit() else 0
 
 
 def training_folders(folder: Path) -> list[Path]:
