@@ -373,7 +373,9 @@ tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 #
 # Trainings whose seeds nobody chooses are under way (`20007ab`,
 # `data_manifests/pocket/recipe-qwen2_vl.yaml` and `recipe-llava_next.yaml`). Those that have ended
-# are judged by the same conditions, before any method is decoded on them; none is replaced:
+# are judged by the same conditions, before any method is decoded on them; none is replaced. The
+# fourth Qwen2-VL was begun twice with its seed: the state of its first start was lost, unread, at
+# under half of its steps.
 
 # %%
 ended = {}
