@@ -37,8 +37,8 @@ def telling(chosen: Sequence[Mapping[str, int]]) -> list[int]:
     )
     kept = {at for at in apart if at is not None}
     others = [at for at in range(len(chosen)) if at not in kept]
-    more = QUESTIONS - len(kept)
-    return sorted([*kept, *others[:: max(1, len(others) // more)][:more]])
+    more = max(0, QUESTIONS - len(kept))
+    return sorted([*kept, *others[:: max(1, len(others) // max(1, more))][:more]])
 
 
 def main() -> None:

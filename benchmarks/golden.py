@@ -46,7 +46,7 @@ def cut() -> None:
     for name in PAIR:
         for path in sorted(FROZEN_RECORDS.glob(f"**/{name}*")):
             within = path.relative_to(FROZEN_RECORDS)
-            if within.parts[0] != "extended" and not within.parts[0].startswith("training"):
+            if within.parts[0] != "extended" and not chapters.training_in(Path(within.parts[0])):
                 (RECORDS / within).parent.mkdir(parents=True, exist_ok=True)
                 (_cut_draws if path.suffix == ".csv" else _cut_records)(path, RECORDS / within)
     write_whole(SUMS, checksums().encode())

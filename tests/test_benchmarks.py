@@ -197,8 +197,8 @@ def test_every_training_has_its_own_weights_and_folder_and_the_shipped_one_more_
     shipped, further = (dict(planned(each, "pocket-qwen2vl")) for each in (0, 3))
     folder = freeze_records.RECORDS / "training3"
     assert {freeze_records.RECORDS / file.relative_to(folder) for file in further} < {*shipped}
-    asked = {words[words.index("--model") + 1] for (_, *words), *_ in further.values()
-             if "--model" in words}  # fmt: skip
+    asked = {words[words.index("--model") + 1] for commands in further.values()
+             for words in commands if "--model" in words}  # fmt: skip
     assert asked == {"checkpoints/trainings/qwen2_vl-3"}
     logits = [file for file, (*_, last) in further.items() if freeze_records.ROUNDED in last]
     assert logits == [folder / "pocket-qwen2vl.parquet"]
