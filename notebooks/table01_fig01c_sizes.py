@@ -29,11 +29,11 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci.chapters.shapes import name_lines, of_kind
+from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.pipeline import findings as ledger
-from sci_book.results.metrics import KINDS
+from sci_book.results.metrics import KINDS, of_kind
 from sci_book.results.statistics import NO_DATA, of_sums
 
 began = stamp.begin()
@@ -82,7 +82,7 @@ def size(model, subset, kind="Overall", reading=HERE):
         return (found[inside] & ~found[but] if but else found[inside]).to_numpy(dtype=float)
 
     def rows(training):
-        return sets(training, reading)["all"].to_numpy() & of_kind(training, kind)
+        return sets(training, reading)["all"].to_numpy() & of_kind(training.kinds, kind)
 
     return frame.line(
         model, values, rows, (0.0, 1.0), subset=subset, kind=kind,
@@ -331,7 +331,7 @@ chapters.rows_table(subjects, quantifier, split_by)
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
 floors = {}
 for model, subset, (kind, floor) in product(subjects, ("B", "S"), FLOORS.items()):
-    inside = model.sets("any", "rows", "validation")[subset].to_numpy() & of_kind(model, kind)
+    inside = model.sets("any", "rows", "validation")[subset].to_numpy() & of_kind(model.kinds, kind)
     line = {"rows": int(inside.sum()), "floor": floor}
     line["reached"] = "yes" if line["rows"] >= floor else "no"
     floors[f"{model.shown}: {subset}, {kind}"] = line

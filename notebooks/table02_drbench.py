@@ -30,11 +30,10 @@ from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED, betas, with_constants
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.sci.chapters.shapes import of_kind
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
 from sci_book.results.controls import NULLS
-from sci_book.results.metrics import KINDS, flips
+from sci_book.results.metrics import KINDS, flips, of_kind
 from sci_book.results.statistics import mcnemar, sign_flip_test
 from sci_core.methods import METHODS
 
@@ -137,7 +136,7 @@ def level(model, name, subset, kind="Overall"):
     return frame.line(
         model,
         lambda training: right(training, name),
-        lambda training: sets(training, HERE)[subset].to_numpy() & of_kind(training, kind),
+        lambda training: sets(training, HERE)[subset].to_numpy() & of_kind(training.kinds, kind),
         (0.0, 1.0),
         subset=subset,
         method=name,

@@ -36,13 +36,13 @@ from matplotlib.patches import Rectangle
 
 from sci_book.methods import betas, with_constants
 from sci_book.papers.sci.chapters import cross_model
-from sci_book.papers.sci.chapters.shapes import counts, of_kind
+from sci_book.papers.sci.chapters.shapes import counts
 from sci_book.papers.shared import chapters, figures, frame, gate, pages, stamp, tables
 from sci_book.papers.shared.figures import INK, READ_ON, over_ground
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
-from sci_book.results.metrics import KINDS, flips
+from sci_book.results.metrics import KINDS, flips, of_kind
 from sci_book.run import conditions
 from sci_core.methods import METHODS
 
@@ -115,7 +115,7 @@ def on(built, answers, what, part, kind="Overall"):
             return np.zeros(len(training.kinds), dtype=bool)
         theirs, mine = sets[partners[training]], sets[training]["BS"]
         parts = {BOTH: theirs["BS"] & mine, ALONE: theirs["BS"] & ~mine, ALL: theirs["all"]}
-        return parts.get(part, theirs.get(part)).to_numpy() & of_kind(training, kind)
+        return parts.get(part, theirs.get(part)).to_numpy() & of_kind(training.kinds, kind)
 
     return frame.line(
         answers, values, rows, (-1.0 if " − " in what else 0.0, 1.0), what=what, part=part,
@@ -291,7 +291,7 @@ for model in left_out:
     rows = known_rows.ok & ((split(known_rows) == spec["split"]) | (spec["split"] == "all"))
     measured = conditions.measure(known_rows, spec)
     for at in measured[measured["id"] == "rewording"].itertuples():
-        there = rows & of_kind(judged, at.group)
+        there = rows & of_kind(judged.kinds, at.group)
         right = {name: judged.right(name) for name in ("original", at.input)}
         gap = judged.difference(right[at.input] - right["original"], there)
         lines[f"{at.input}, {at.group}"] = {

@@ -127,12 +127,12 @@ class Subject:
         """Which training of its recipe this is, by its folder: 1 in `training1`, else 0."""
         return training_in(self._folder)
 
-    @property
+    @cached_property
     def groups(self) -> np.ndarray:
         """The question group of every row: the clusters of every interval."""
         return self.records.frame["group"].to_numpy(dtype=object)
 
-    @property
+    @cached_property
     def kinds(self) -> np.ndarray:
         """ "MCQ" or "Others" for every row."""
         return self.records.frame["kind"].to_numpy(dtype=object)

@@ -12,15 +12,9 @@ from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import interval, keys_of
 from sci_book.results.drbench import construct
-from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
 
 Subjects = Sequence[Subject]
-
-
-def of_kind(subject: Subject, kind: str) -> np.ndarray:
-    """Rows of a question type; all rows for "Overall"."""
-    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
 
 
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
