@@ -356,8 +356,8 @@ tables.plain(apart.set_axis(names.tolist()), name="apart", caption=caption)
 #   uses known words, the first steps are smaller, and yes and no weigh more. We judged these
 #   changes by the model's answers to other lessons. We halved the learning rate of the fine-tuning
 #   once, when the model said yes to everything. The claims were written when a run on that model
-#   was known; the run shown is a later one, by these settings, of the LLaVA-NeXT that was the book's
-#   before today's, on the questions of that time (`2ed6d73`).
+#   was known; the run shown is a later one, by these settings, of the LLaVA-NeXT that was the
+#   book's before today's, on the questions of that time (`2ed6d73`).
 # - Table 5(b) compares with people's answers; the onlooker's labels are no people's. They come from
 #   the picture alone, by a threshold that was set before any answer was scored by it.
 # - Existence in AMBER has no question whose answer is yes, so macro F1 has no value there. The

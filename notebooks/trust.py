@@ -527,8 +527,8 @@ tables.Table("prose-own-numbers", lines, caption).fold()
 #   that was trained to meet them had been judged; that of the sister (`6105ae7`) after the first
 #   pilots had been.
 # - Every training began from random weights. The length of their recipe's last part was found on
-#   the first models' weights, by these conditions ({ref}`registration`). {ref}`headline_seeds` puts the
-#   headline claims to each training.
+#   the first models' weights, by these conditions ({ref}`registration`). {ref}`headline_seeds` puts
+#   the headline claims to each training.
 
 # %% [markdown]
 # ## If you change …

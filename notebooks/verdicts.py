@@ -132,12 +132,13 @@ for paper in chosen:
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
-# book's first models and the first three pages of results (21 November 2026, 10:25 and 15:03 UTC). The
-# companions' files say which of their claims were written down after a result. Some were mended,
-# after all records of those models, and all registered (23 November, 19:10). They were registered
-# once more, over trainings whose seeds nobody chose, before any method's answer on these was
-# compared with a truth ({ref}`registration`). But claims on time are judged on a measurement of 21 November, of the
-# weights of that day. `sci claims --json` prints the ledger, and both registrations.
+# book's first models and the first three pages of results (21 November 2026, 10:25 and 15:03 UTC).
+# The companions' files say which of their claims were written down after a result. Some were
+# mended, after all records of those models, and all registered (23 November, 19:10). They were
+# registered once more, over trainings whose seeds nobody chose, before any method's answer on these
+# was compared with a truth ({ref}`registration`). But claims on time are judged on a measurement of
+# 21 November, of the weights of that day. `sci claims --json` prints the ledger, and both
+# registrations.
 
 # %% [markdown]
 # ## Reading and deviations
