@@ -239,7 +239,7 @@ class Subject:
         if method not in self._answers:
             holding, policy = self.held(method)
             if policy is None:
-                found = self.replay.answers(method)[["answer", "known"]]
+                found = self.replay.answers(method, prove=False)[["answer", "known"]]
             else:
                 parsed = holding.parsed(policy)
                 found = pd.DataFrame({"answer": pd.Series(parsed, dtype=object), "known": True})
