@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,16 @@ astray after the first token, and how its answers end tells nothing of other met
 
 def recompute(records: Records, method: Method) -> pd.DataFrame:
     """What `method` would have answered to every sample: `Replay(records).answers(method)`."""
-    return Replay(records).answers(method)
+    return replay_of(records).answers(method)
+
+
+@lru_cache(maxsize=32)
+def replay_of(records: Records) -> Replay:
+    """The replay of some records: one for all that read these, as long as few others come between.
+
+    It takes a second to make, and remembers what a method chose.
+    """
+    return Replay(records)
 
 
 class Replay:
@@ -79,6 +89,7 @@ class Replay:
         self._lead_by_first_token(roots)
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
+        self._chosen: dict[tuple[Method, bool], tuple[np.ndarray, np.ndarray]] = {}
         truth = records.frame["truth"]
         self.truth = np.array([self._places.get(answer, -1) for answer in truth])
 
@@ -136,6 +147,11 @@ class Replay:
 
     def choose(self, method: Method, *, prove: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
+        if (method, prove) not in self._chosen:
+            self._chosen[method, prove] = self._choose(method, prove)
+        return self._chosen[method, prove]
+
+    def _choose(self, method: Method, prove: bool) -> tuple[np.ndarray, np.ndarray]:
         method, Z, error = self._rounds(method)
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.zeros(len(self.depths), dtype=bool)

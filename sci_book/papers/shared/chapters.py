@@ -25,7 +25,7 @@ from sci_book.results import places
 from sci_book.results.controls import CONTROLS
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
-from sci_book.results.replay import Replay
+from sci_book.results.replay import Replay, replay_of
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, beyond_chance, difference, share
 from sci_core.methods import ICD, METHODS, VDD, Method
@@ -182,7 +182,7 @@ class Subject:
     @cached_property
     def replay(self) -> Replay:
         """The records made ready for methods that were not decoded."""
-        return Replay(self.records)
+        return replay_of(self.records)
 
     @cached_property
     def _further(self) -> Records | None:
