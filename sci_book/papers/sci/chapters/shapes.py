@@ -19,7 +19,7 @@ Subjects = Sequence[Subject]
 
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
     """Whether two columns of parsed answers differ, row by row; an unknown one is like no other."""
-    return np.array([not same(*pair) for pair in zip(one, other, strict=True)], dtype=bool)
+    return ~same(one, other)
 
 
 def built_with(records: Records, dummies: Sequence[str], rewordings: Sequence[str]) -> pd.DataFrame:
