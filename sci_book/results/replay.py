@@ -38,7 +38,8 @@ def recompute(records: Records, method: Method) -> pd.DataFrame:
 def replay_of(records: Records) -> Replay:
     """The replay of some records: one for all that read these, as long as few others come between.
 
-    It takes a second to make, and remembers what a method chose.
+    It takes a second to make, and remembers what the methods chose whose answers were asked for; a
+    sweep's many settings, which ask for `right`, are not kept.
     """
     return Replay(records)
 
@@ -116,7 +117,9 @@ class Replay:
         Raises:
             NotRecorded: if the method needs a round that was not recorded.
         """
-        slots, proven = self.choose(method, prove=prove)
+        if (method, prove) not in self._chosen:
+            self._chosen[method, prove] = self.choose(method, prove=prove)
+        slots, proven = self._chosen[method, prove]
         answered = self.root >= 0
         answer, known, sure = self._follow(slots, proven)
         first = np.full(len(answered), -1, dtype=np.int64)
@@ -147,11 +150,6 @@ class Replay:
 
     def choose(self, method: Method, *, prove: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
-        if (method, prove) not in self._chosen:
-            self._chosen[method, prove] = self._choose(method, prove)
-        return self._chosen[method, prove]
-
-    def _choose(self, method: Method, prove: bool) -> tuple[np.ndarray, np.ndarray]:
         method, Z, error = self._rounds(method)
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.zeros(len(self.depths), dtype=bool)
