@@ -132,14 +132,48 @@ def of_prediction():
 
 at_head.write(of_prediction())
 
+# %%
+figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
+shares = np.linspace(0, 100, 21)
+bands = [predicted(share) for share in shares]
+ax.plot(shares, [band.estimate for band in bands], color=INK, label="predicted")
+ax.fill_between(shares, [band.low for band in bands], [band.high for band in bands],
+                color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
+for model, shade in zip(book, model_colours([each.name for each in book]).values(), strict=True):
+    mine = known[known.index.str.startswith(f"{model.shown}, training ")]
+    ax.plot(mine["B, % of BS"], mine["gain on BS"], "o", color=shade,
+            label=f"{model.shown}, by training")  # fmt: skip
+for (label, at), mark in zip(paper.items(), "Ds", strict=True):
+    ax.plot(*at, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
+for name, mine in own.groupby("model") if len(own) else ():
+    mine = mine.set_index("part")
+    share, line = mine.at["B, % of BS", "estimate"], mine.loc["gain on BS"]
+    ax.vlines(share, line["low"], line["high"], color="#b91c1c")
+    ax.plot(share, line["estimate"], "o", color="#b91c1c", label=name)
+ax.axhline(0, color=INK, linewidth=0.8)
+ax.set(xlabel="B, % of BS", ylabel="SCI5 − VCD on BS, points")
+ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+figures.show(
+    figure,
+    "What SCI5 − VCD on BS should be, from the share of B in BS alone; the marks are what was "
+    "measured.",
+    alt="A line with a band: the predicted difference in points against B as a percentage of "
+    "BS; dots for each training of the pocket models and open marks for the paper’s two "
+    "models.",
+)
+
+# %% [markdown]
+# Line and band: the prediction, and the interval for one more training. Dots: the trainings that it
+# is made of. Open marks: the paper's two models {cite:p}`tang2026sci`, which took no part in it.
+
 # %% [markdown]
 # (dial)=
 # ## The dial
 #
-# **Not judged yet.** Thirteen predictions, derived from SCI's equations, were written down before
-# the first of sixteen trainings. Those go on from training 0, and are being made anew since that
-# took the shipped model's place (`python benchmarks/dial.py --plan` says which are missing). On the
-# sixteen of the model before, eleven predictions held and two stayed open (`53ee480`).
+# **Claim.** SCI gains as its equations say: thirteen predictions, written down before the first of
+# sixteen trainings, hold. **It is not judged yet.** The sixteen go on from training 0, and are made
+# anew since that took the shipped model's place (`python benchmarks/dial.py --plan` says which are
+# missing). On the sixteen of the model before, eleven held and two stayed open (`53ee480`).
 #
 # Other pages observe models; here they are changed. Sixteen short trainings go on from one pocket
 # model. They differ in how often training shows the usual answer, which is the strength of the
@@ -254,40 +288,6 @@ Markdown(f"**Verdict: {word}.** The mean is nearer for {sum(nearer)} of {len(nea
 # gain on BS apart: into that on B, that on the rest, S∖B, and the share of each. If the two gains
 # are much alike in every model, then the share alone predicts. Here the gains come from pocket
 # trainings, and the prediction is for models that nobody here has run.
-
-# %%
-figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
-shares = np.linspace(0, 100, 21)
-bands = [predicted(share) for share in shares]
-ax.plot(shares, [band.estimate for band in bands], color=INK, label="predicted")
-ax.fill_between(shares, [band.low for band in bands], [band.high for band in bands],
-                color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
-for model, shade in zip(book, model_colours([each.name for each in book]).values(), strict=True):
-    mine = known[known.index.str.startswith(f"{model.shown}, training ")]
-    ax.plot(mine["B, % of BS"], mine["gain on BS"], "o", color=shade,
-            label=f"{model.shown}, by training")  # fmt: skip
-for (label, at), mark in zip(paper.items(), "Ds", strict=True):
-    ax.plot(*at, mark, mfc="none", mec=INK, ms=8, label=f"{label}, paper")
-for name, mine in own.groupby("model") if len(own) else ():
-    mine = mine.set_index("part")
-    share, line = mine.at["B, % of BS", "estimate"], mine.loc["gain on BS"]
-    ax.vlines(share, line["low"], line["high"], color="#b91c1c")
-    ax.plot(share, line["estimate"], "o", color="#b91c1c", label=name)
-ax.axhline(0, color=INK, linewidth=0.8)
-ax.set(xlabel="B, % of BS", ylabel="SCI5 − VCD on BS, points")
-ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-figures.show(
-    figure,
-    "What SCI5 − VCD on BS should be, from the share of B in BS alone; the marks are what was "
-    "measured.",
-    alt="A line with a band: the predicted difference in points against B as a percentage of "
-    "BS; dots for each training of the pocket models and open marks for the paper’s two "
-    "models.",
-)
-
-# %% [markdown]
-# Line and band: the prediction, and the interval for one more training. Dots: the trainings that it
-# is made of. Open marks: the paper's two models {cite:p}`tang2026sci`, which took no part in it.
 
 # %%
 rows = {f"{label}, paper": (*at, tables.number(at[1])) for label, at in paper.items()}

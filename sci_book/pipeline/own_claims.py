@@ -30,8 +30,8 @@ def _of_rules(subjects: Sequence[Subject], extended: str | Path) -> Iterator[dic
         yield _line("own_rules", claim.id, claim.means, claim.verdict, claim.ends, found)
 
 
-def _ends(line: pd.Series, decimals: int = 2) -> str:
-    return interval(line["low"], line["high"], decimals, line["key"])
+def _ends(line: pd.Series) -> str:
+    return interval(line["low"], line["high"], key=line["key"])
 
 
 def _line(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.torch import load_file
 
 from sci_book.pocket.draw import SIZE
 
@@ -77,7 +77,7 @@ def _tensors(checkpoint: Path) -> dict[str, np.ndarray]:
     found = {}
     for name, tensor in load_file(checkpoint / "model.safetensors").items():
         short = name.removeprefix("model.").removeprefix("language_model.")
-        found[short.removeprefix("model.")] = tensor.astype(np.float64)
+        found[short.removeprefix("model.")] = tensor.double().numpy()
     patch = "visual.patch_embed.proj.weight"  # [dim, channels, frames, side, side]
     found[patch] = found[patch].sum(axis=2)
     return {
