@@ -9,7 +9,7 @@ it is, so a changed model's old files are deleted first. A run that was cut off 
 stopped. `--plan` says what is missing and by which commands it would be made, and makes nothing.
 Without `--trainings` it is those that the second registration names, and before there is one the
 shipped training alone. `--conditions` makes what the conditions are judged on, and nothing else: it
-is read on the world before that of the test rows, so call it before these are drawn anew.
+is read on the world before that of the test rows.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import COMPANIONS, PAPERS
+from sci_book.papers.sci.paper import SET_BEFORE
 from sci_book.pipeline import registration
 from sci_book.run import conditions
 
@@ -79,7 +80,7 @@ def weights(name: str, training: int) -> str:
 
 def place(training: int) -> Path:
     """The folder of all records of a training."""
-    return RECORDS / f"seed{training}" if training else RECORDS
+    return RECORDS / f"training{training}" if training else RECORDS
 
 
 def of_conditions(name: str, training: int) -> Files:
@@ -87,7 +88,8 @@ def of_conditions(name: str, training: int) -> Files:
     file = place(training) / "conditions" / f"{name}.parquet"
     rounds = ",".join(conditions.inputs(conditions.load_conditions()))
     more = f"--methods base --rounds {rounds} --record answers"
-    yield file, evaluated(weights(name, training), "pocket", file, more)
+    drawn = ["sci", "data", "make", SET_BEFORE]
+    yield file, [drawn, *evaluated(weights(name, training), SET_BEFORE, file, more)]
 
 
 def of_training(name: str, training: int) -> Files:

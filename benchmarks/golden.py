@@ -46,7 +46,7 @@ def cut() -> None:
     for name in PAIR:
         for path in sorted(FROZEN_RECORDS.glob(f"**/{name}*")):
             within = path.relative_to(FROZEN_RECORDS)
-            if within.parts[0] not in ("extended", "seed1", "seed2"):
+            if within.parts[0] != "extended" and not chapters.training_in(Path(within.parts[0])):
                 (RECORDS / within).parent.mkdir(parents=True, exist_ok=True)
                 (_cut_draws if path.suffix == ".csv" else _cut_records)(path, RECORDS / within)
     write_whole(SUMS, checksums().encode())
@@ -80,7 +80,7 @@ def with_trainings(folder: Path) -> None:
     """Write the set to a folder, with further trainings of each model."""
     shutil.copytree(RECORDS, folder, dirs_exist_ok=True)
     for training, name in product(range(1, TRAININGS), PAIR):
-        at = folder / f"seed{training}"
+        at = folder / f"training{training}"
         for path in sorted(RECORDS.glob(f"**/{name}.*")):
             out = at / path.relative_to(RECORDS)
             out.parent.mkdir(parents=True, exist_ok=True)

@@ -17,9 +17,11 @@ from pathlib import Path
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
 from sci_book.files import json_text
+from sci_book.papers.sci.paper import SET_BEFORE
 from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.gate import SISTER
 from sci_book.papers.shared.stamp import device_name
+from sci_book.pipeline.pocket_data import draw_pocket
 from sci_book.run import conditions
 from sci_book.run.alone import read_alone
 from sci_book.run.provenance import revision
@@ -49,7 +51,8 @@ def judge(checkpoint: Path, *, recipe: str, note: str = "", sister: bool = False
     model = load_model(str(checkpoint))
     # That world serves nothing else for a retrained model: no verdict comes from it.
     spec = {**conditions.load_conditions(), "split": "all"}
-    records = read_alone(model, load_dataset("pocket"), RUNS / name, spec)
+    draw_pocket(SET_BEFORE)
+    records = read_alone(model, load_dataset(SET_BEFORE), RUNS / name, spec)
     judged = {"of": SISTER} if sister else {"paper": paper_accuracy(model.family)}
     table = conditions.measure(records, spec, **judged)
     alone = {

@@ -324,13 +324,13 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 # ## Reading
 #
 # These questions show how the rule works, not how well. They were selected on what the base and SCI
-# answer; {doc}`table02_drbench` counts all rows, those that SCI spoils included. The logits are
-# those of the model that is read: what carries over from a small one to a large one is the
+# answer; {doc}`table02_drbench` counts all test rows, those that SCI spoils included. The logits
+# are those of the model that is read: what carries over from a small one to a large one is the
 # computation.
 #
 # ## If you change …
 #
-# - `beta=0.8`: fewer options are plausible, so more scores are dashes and fewer answers change.
+# - `beta=0.8`: fewer options are plausible: more scores may be dashes, fewer answers may change.
 # - `tau2=2`: VC weighs a tenth as much, and the answers come near those of TC alone.
 # - `method_name=SCI3` or `SCI7`: fewer or more rounds, by which other questions are chosen.
 

@@ -10,13 +10,14 @@
 # lean on. Evaluation asks as often about unusual values, where the prior is wrong. Most of the
 # training shows the original instruction. Its last stage shows instructions put together by lot in
 # both languages, and empty pictures, some of them static; never the paper's own sentences, nor its
-# dummies. That stage was revised until pilots were right on a rewording as often as on the
-# original, read nothing in a dummy, and were right about as often as the paper's models. Not every
-# later training is ({ref}`conditions`). No method was decoded on a pilot, so nothing there was
-# tuned on how SCI scores.
+# dummies. That stage was revised on pilots, so that a model be right on a rewording as often as on
+# the original, read nothing in a dummy, and be right about as often as the paper's models;
+# {ref}`conditions` says of which trainings that is so. No method was decoded on a pilot, so nothing
+# there was tuned on how SCI scores.
 #
-# **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
-# where the answer is the usual one) and lean on habit (they are right less often where it is not).
+# **Claim.** Both pocket models, the shipped training of each family, know their world (at least
+# 90 % right, in every question family, where the answer is the usual one) and lean on habit (they
+# are right less often where it is not).
 
 # %% tags=["parameters", "hide-input"]
 pocket_models: list[str] = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -124,7 +125,7 @@ cells = [[tables.shown(interval), str(interval.n), word]
          for (interval, _), word in zip(lines.values(), verdicts, strict=True)]  # fmt: skip
 heads = ["%, or points", "n", "verdict"]
 frame = pd.DataFrame(cells, list(lines), heads, dtype=object)
-caption = f"The claim, for each pocket model, with {tables.INTERVAL}s"
+caption = f"The claim, for the shipped training of each family, with {tables.INTERVAL}s"
 tables.Table("verdict", frame, caption)
 
 # %% [markdown]
@@ -214,25 +215,18 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # Checkpoints in the ordinary Hugging Face layout: a configuration of the real
 # `Qwen2VLForConditionalGeneration` {cite:p}`wang2024qwen2vl` and of the real
 # `LlavaNextForConditionalGeneration` {cite:p}`liu2024llavanext`, of one to two million parameters
-# each, trained in two parts, the first from random weights:
+# each, trained from random weights:
 #
 # ```bash
-# sci train-pocket --arch qwen2_vl --seed 0 --recipe late
-# sci train-pocket --arch qwen2_vl --seed 0 --recipe onward \
-#     --start runs/checkpoints/qwen2_vl-standard-seed0
+# sci train-pocket --arch qwen2_vl --training 0
 # ```
 #
-# and so, with `--arch llava_next`, or with `--size small`, the other two. The first two stand for
-# the paper's models. The third, which is narrower, answers questions
-# of size: does a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what
-# does scale do to blur ({ref}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
-# two, with seeds 1 and 2, the records alone ship, for
-# {ref}`the claims on several seeds <headline_seeds>`.
-#
-# The two parts of the first two models were not trained in one go. The first part is the model that
-# this book began with, of 21 November 2026 (commit `c18b28d`), whose results were known when the
-# claims were registered. The second came three days later, and was begun twice: the first Qwen2-VL
-# did not meet a condition, and the recipe was changed. {ref}`registration` tells all of it.
+# and so, with `--arch llava_next`, the second, and with `--training sister-0` the third. The first
+# two stand for the paper's models, and are training 0 of their families; further trainings of each
+# lie in `checkpoints/trainings`. The third, which is narrower, answers questions of size: does a
+# gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what does scale do to
+# blur ({ref}`Edge Table 8 <edge_table08_ablations>`)? Seeds follow from the recipe's file; nobody
+# chose one. {ref}`registration` tells what was known when they were trained.
 #
 # A pocket CLIP (`sci train-pocket --arch clip`) tells how well an object goes with a picture; it
 # chooses the objects of {ref}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards
@@ -240,8 +234,8 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 #
 # ## What the pocket models know
 #
-# Base decoding (greedy, the original prompt), by question family, on held-out pictures. Intervals
-# are over question groups.
+# Base decoding (greedy, the original prompt) of the shipped training of each family, by question
+# family, on held-out pictures. Intervals are over question groups.
 
 # %%
 counts = pd.Series({key: interval.n for key, interval in known.items()}).unstack([1, 2])
@@ -265,7 +259,7 @@ display(
 # %% [markdown]
 # ## Reading
 #
-# The gap between usual and unusual is the language prior at work; nothing in the world or the
+# A gap between usual and unusual is the language prior at work; nothing in the world or the
 # training was chosen by looking at how SCI scores. In a family that is not known well even where
 # the answer is usual, a wrong answer may be ignorance as well as habit: the subsets of later
 # chapters hold both. A question group that has rows on both sides of the gap counts once for its

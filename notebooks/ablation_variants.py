@@ -66,9 +66,9 @@ at_head = Answer()  # computed below, and written here
 #
 # With other parameters, default and variant change places in the first two lines. Where the noise
 # is another, the subsets are built anew from its answers; *old subsets* keeps the default's. The
-# upper part of the list is computed from the ordinary records. The last choices need decoding of
-# their own and were run on a part of the question groups, so that they are compared with the
-# default *on those rows*.
+# upper part of the list is computed from the ordinary records of all trainings. The last choices
+# need decoding of their own and were run by the shipped training, on a part of the question groups,
+# so that they are compared with its default *on those rows*.
 
 # %%
 EDITED = {method.name: method for method in method_sets.EDITED}
@@ -179,7 +179,8 @@ def elsewhere(model, other, how, reading, parts):
     common = ok_in(model, other).tobytes()
     if common not in parts:
         parts[common] = f"{PART} ({len(parts) + 1})" if parts else PART
-        yield from conclusions(model, {}, lambda own: members(own, {}) & ok_in(own, other),
+        shipped, *_ = chapters.alone(model)
+        yield from conclusions(shipped, {}, lambda own: members(own, {}) & ok_in(own, other),
                                reading=parts[common], against=parts[common])  # fmt: skip
 
     def rows(own):
@@ -411,8 +412,9 @@ tables.Table("prose-opposed", sides, caption)
 # %% [markdown]
 # ## How sure the replayed answers are
 #
-# Of the variants that are computed from recorded logits, the least share over the methods. Proven:
-# no token left out could have won. Known: the answer follows from recorded tokens.
+# Of the variants that are computed from recorded logits, the least share over the methods, of the
+# shipped training. Proven: no token left out could have won. Known: the answer follows from
+# recorded tokens.
 
 
 # %%
@@ -448,14 +450,14 @@ tables.plain(pd.DataFrame(certain), name="replayed", caption="Replayed answers, 
 #     data_manifests/records/extended/pocket-qwen2vl-clamp.parquet --answers-alone
 # ```
 #
-# and the same with `--noise normalized`, and for every other model.
+# and the same with `--noise normalized`, and for the shipped training of every other model.
 #
 # ## Reading and deviations
 #
 # - **A verdict that stays is no proof that a choice is harmless.** It says that this choice alone,
 #   on these models and rows, did not decide; two choices together were not tried.
-# - Pocket answers are short: most are settled by their first token, which the published code edits
-#   too. For answers of many words, first token or every step will matter more than here. For
+# - Pocket answers are short: where the first token settles an answer, the published code edits it
+#   too. For answers of many words, first token or every step may matter more than here. For
 #   LLaVA-NeXT the published code edits the second token; that is not built.
 # - β = 0.8 is the paper's choice for the original data sets, not for DRBench. It is a variant here
 #   because the published configurations raise it for SCI alone.

@@ -36,7 +36,7 @@ at_head = Answer()  # computed below, and written here
 # ## The differences behind the answers
 #
 # A row of the picture is a question. Dots are the pocket models', with intervals; grey dots are
-# further trainings. All differences are of answers to the same test rows, in points.
+# single trainings. All differences are of answers to the same test rows, in points.
 
 # %%
 GENTLE = with_constants(SCI5, beta=0.8)  # the paper's β where little is biased (Table 4)

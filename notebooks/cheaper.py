@@ -8,8 +8,8 @@
 #
 # The paper reports what Self-Critical Inference {cite:p}`tang2026sci` gains on BS, the questions
 # that a model answers as it does without the picture, and wrongly (B), or otherwise when they are
-# reworded (S). Outside BS there is little to gain and much to lose. So this page, which is the
-# book's own and not the paper's, asks what each gain costs: in answers elsewhere, and in tokens.
+# reworded (S). Outside BS answers may be lost. So this page, which is the book's own and not the
+# paper's, asks what each gain costs: in answers elsewhere, and in tokens.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -67,8 +67,8 @@ Markdown("\n".join([f"**Verdict, {named('own_rules')}: {word}.**\n", *said]))
 # validation rows does so on test rows, for each model shown.
 #
 # Every method along its β, SCI5 along its τ2, and SCI with up to three dummy pictures and three
-# rewordings: their answers less the base's, in points, on validation and on test rows. Groups of
-# questions are kept together, so none is both chosen by and tested on.
+# rewordings: their answers less the base's in the shipped training, in points, on validation and on
+# test rows. Groups of questions are kept together, so none is both chosen by and tested on.
 
 # %%
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
@@ -99,11 +99,11 @@ def changes(model, part, names):
 
 
 test = {model.shown: changes(model, "test", settings) for model in subjects}
-seeds = {}  # further trainings hold the answers that were decoded, and no logits
+further = {}  # of further trainings, the answers that were decoded alone
 for model in subjects:
     decoded = [name for name, m in settings.items() if model.trainings[-1].records.policy_of(m)]
     others = [changes(one, "test", decoded) for one in model.trainings[1:]]
-    seeds[model.shown] = pd.concat(others) if others else pd.DataFrame(columns=PARTS)
+    further[model.shown] = pd.concat(others) if others else pd.DataFrame(columns=PARTS)
 
 # %% [markdown]
 # Of all settings, the one that gains most on BS of those that lose nothing over all rows, on
@@ -157,7 +157,7 @@ at_head.write("\n".join([head, *said]))
 # %%
 figure, (axes,) = plt.subplots(1, len(subjects), figsize=(figures.WIDTH, 4.2), squeeze=False)
 for ax, model in zip(axes, subjects, strict=True):
-    frame, others = test[model.shown], seeds[model.shown]
+    frame, others = test[model.shown], further[model.shown]
     if frame["BS"].isna().all():
         figures.nothing(ax, "There is no row in BS, or no setting that the records settle.")
         continue
@@ -180,7 +180,7 @@ figures.show(
     figure,
     "Gain on BS against the change over all rows, test rows: a line is a method along its β, the "
     f"dashed line the loss that is tolerated{', the ring the setting chosen' if picked else ''}. "
-    "Other trainings hold only what was decoded.",
+    "Of other trainings only what was decoded is shown.",
     alt="A panel a model: points and lines, the change over all rows in points along the "
     "horizontal axis and the gain on BS in points along the vertical one.",
 )
@@ -194,7 +194,8 @@ tables.compare(chosen, name="chosen", caption=caption, ours="change", paper=Fals
 
 # %% [markdown]
 # How much room is there? *Any wording right* is no method, since it asks for the truth: it takes
-# the right one of the original's answer and those of the rewordings, where there is one.
+# the right one of the original's answer and those of the rewordings, where there is one. The table
+# is of the shipped training.
 
 # %%
 oracle = {}
@@ -212,7 +213,8 @@ tables.Table("oracle", pd.DataFrame(oracle, dtype=object).T, caption)
 # picture with 320 image tokens, in multiples of the base's, and through how many rounds each token
 # of its answer goes. A vote asks the original and N rewordings, and takes what most of them answer;
 # a mean takes that of their log-probabilities. Neither reads a dummy picture, so both cost far less
-# than SCI5: no vote here has SCI5's tokens.
+# than SCI5: no vote here has SCI5's tokens. Where four trainings or more have the answers, a number
+# is their mean, and its interval is over them too.
 
 # %%
 PRICED = (*EDITED, replace(SCI5, name="SCI5, β 0.8", beta=0.8), ICD, VDD, *MEANS, "vote(2)",
@@ -256,9 +258,10 @@ framed.table(
 # \text{in place of}\quad \frac{\mathrm{TC}}{\tau_1} + \frac{d}{\tau_2}.
 # \end{gathered}$$
 #
-# It was chosen among five rules and SCI5 itself, at six β, on validation rows alone
-# (`benchmarks/rules.py` prints what each gained and lost there): none gained on BS and lost nothing
-# over all rows on both models, and this one, at β = 0.8, came nearest.
+# It was chosen on earlier models, among five rules and SCI5 itself at six β, on validation rows
+# alone: none gained on BS and lost nothing over all rows on both of them, and this one, at β = 0.8,
+# came nearest. (`benchmarks/rules.py` prints what each gains and loses on validation rows of
+# today's models.)
 
 # %% tags=["hide-input"]
 Markdown(registration.sentence(registered=own_rules.REGISTRATION))
@@ -285,7 +288,8 @@ if len(judged):
 figures.show(
     figure,
     f"What was predicted of the rule ({own_rules.label(own_rules.RULE)}) and of SCI5-lite, on test "
-    "rows: a prediction holds for a model if all of its interval lies to the right of the bar.",
+    "rows of the shipped training: a prediction holds for a model if all of its interval lies to "
+    "the right of the bar.",
     alt="A line for each prediction, a dot for each model: the change in points with its interval "
     "along the horizontal axis, and a vertical bar at what it must lie above.",
 )
@@ -299,12 +303,12 @@ tables.compare(lines, name="judged", caption=caption, ours="change", paper=False
 # %% [markdown]
 # ### Cheaper rounds
 #
-# Nearly all that SCI5 costs is one noisy picture that shows nothing. `SCI5-lite` reads the noise of
-# SCI5 on a picture of a quarter of the width and height, “tiny” below; “small” noise has half of
-# them. The usual prior is the dummies' mean score of each token over the validation rows of the
-# data set: one prior for all questions, and no dummy is read. Cost is in tokens, in multiples of
-# the base's first question on a picture with 320 or 1,280 image tokens: black kept; “first” of a
-# picture's shape, when it is not; “again” of a further question on the same picture.
+# Nearly all that SCI5 costs is one noisy picture. `SCI5-lite` reads the noise of SCI5 on a picture
+# of a quarter of the width and height, “tiny” below; “small” noise has half of them. The usual
+# prior is the dummies' mean score of each token over the validation rows of the data set: one prior
+# for all questions, and no dummy is read. Cost is in tokens, in multiples of the base's first
+# question on a picture with 320 or 1,280 image tokens: black kept; “first” of a picture's shape,
+# when it is not; “again” of a further question on the same picture.
 
 # %%
 tokens, without, wide = (320, 1280), sci(0, 2), {}
@@ -332,7 +336,7 @@ columns = ["as SCI5", "BS", "all"]
 same = pd.DataFrame.from_dict(same, orient="index", columns=columns, dtype=object)
 caption = (
     "On test groups: rows answered as SCI5 answers them, %, and accuracy less SCI5’s in points, "
-    f"with {tables.INTERVAL}s"
+    f"with {tables.INTERVAL}s; the shipped training"
 )
 tables.Table("same", same.fillna(tables.MISSING), caption)
 
@@ -360,13 +364,12 @@ tables.Table("same", same.fillna(tables.MISSING), caption)
 #   Qwen2-VL in place of 9; on pocket LLaVA-NeXT they have as many as the picture, so there
 #   SCI5-lite is SCI5 with a coarser noise. Accuracy is measured here, and cost is counted at the
 #   sizes of real pictures.
-# - The power of these tests was reckoned for a single one, before; for SCI5-lite none was. As it
-#   was registered, the intervals covered all lines together, and half a point was too little for
-#   this many rows to settle. By its own interval the sentence holds: the rule was amended with that
-#   result at hand ({ref}`registration`).
-# - Seeds 1 and 2 have answers alone, from which no rule can be computed: what holds of the rule
-#   holds for one training of each model. The registered file names the rule, and
-#   `sci_book/papers/sci/rules.py` computes it.
+# - The power of these tests was reckoned for a single one, on earlier models; for SCI5-lite none
+#   was. The claims were registered on those models too, with intervals that covered all lines
+#   together; now each has its own, an amendment that came with an earlier result at hand
+#   ({ref}`registration`). The verdict that it names is of those models.
+# - What holds of the rule holds for training 0 of each model, the shipped one. The registered file
+#   names the rule, and `sci_book/papers/sci/rules.py` computes it.
 #
 # ## If you change …
 #
@@ -377,7 +380,7 @@ tables.Table("same", same.fillna(tables.MISSING), caption)
 # %% [markdown]
 # ## Stamp
 #
-# The download holds every setting less the base on test rows, by part.
+# The download holds every setting of the frontier less the base on test rows, by part.
 
 # %%
 tables.download("cheaper", [

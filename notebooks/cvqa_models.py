@@ -76,12 +76,13 @@ Markdown(chapters.absences(recorded)) if recorded.absent else None
 #
 # Each question is asked plainly, as the paper's public code does, "Answer the question using a
 # single word or phrase." behind it, and read by the answer rules of that code. A text that names no
-# answer is wrong, and counted as *unread*. A pocket model takes that wording for the sign of
-# another kind of question than yes or no, and names a thing where it should say yes. So the boolean
-# questions are asked with "Please answer yes or no." too; that wording was settled on other scenes,
-# by the base model's answers alone, and before any method was run. The claim is about those; the
-# paper's wording is shown, and nothing is claimed of it. Both questions of an item stay together,
-# and a picture is a cluster of every interval.
+# answer is wrong, and counted as *unread*. A pocket model may take that wording for the sign of
+# another kind of question than yes or no, and name a thing where it should say yes. So the boolean
+# questions are asked with "Please answer yes or no." too; that wording was settled with an earlier
+# model, on other scenes, by the base's answers alone, and before any method was run. The claim is
+# about those; the paper's wording is shown, and nothing is claimed of it. Both questions of an item
+# stay together, and a picture is a cluster of every interval, which is over trainings too where
+# four or more have the answers.
 
 # %%
 printed = pd.concat(pd.read_csv(PAPER / f"cvqa_table{k:02d}.csv") for k in range(3, 8))
@@ -173,7 +174,8 @@ figures.show(
 # %% [markdown]
 # **Table 3.** The drop beside that of the paper's model of the same family, which is of another
 # generation. The p-values of the sign-flip test are Holm's over the lines of all models, those in
-# the paper's wording left out.
+# the paper's wording left out; they and the columns *failed* and *unread* are of the shipped
+# training.
 
 # %%
 in_paper = (falls["words"] == WORDS) & (falls["kind"] == "boolean")
@@ -213,7 +215,8 @@ frame.table(
     rows=("model", "kind"),
     columns=(),
     name="prose-steps",
-    caption="Counterfactual questions, step by step less plainly, in points, and what is said then",
+    caption="Counterfactual questions, step by step less plainly, in points, and what is said then "
+    "by the shipped training",
     show=("paper", "here", "n", "says most often"),
 )
 
@@ -241,9 +244,9 @@ for table in ledger.tables(findings, paper_numbers):
     display(table)
 
 # %% [markdown]
-# **Figures 6 and 7.** Items that a model answers rightly on one side alone, the first of the file:
-# a rule, so that nobody picked them. As the paper says of LLaVA-13B, some gain where they should
-# lose.
+# **Figures 6 and 7.** Items that the shipped training answers rightly on one side alone, the first
+# of the file: a rule, so that nobody picked them. As the paper says of LLaVA-13B, some may gain
+# where they should lose.
 
 # %%
 examples = {}
@@ -340,16 +343,15 @@ for table in ledger.tables(of_programs) if named else ():
 #
 # - **A drop mixes two things.** The counterfactual question is longer, rarer in training, and asks
 #   for a step of reasoning. An error on it does not say which of these it was.
-# - **A pocket model never learnt to think aloud.** Told to do so it answers as if another kind of
-#   question had been asked. What it loses or gains in Table 4 it does by form: where it takes the
-#   paper's wording of a boolean question for one about a thing, a sentence that makes it say yes or
-#   no is a gain, and no reasoning. Where it says "no" to a question of number, the public code's
-#   rule reads 0, which is the right answer to a good part of the counterfactual questions, and to
-#   hardly any original one.
+# - **A pocket model never learnt to think aloud.** Told to do so it may answer as if another kind
+#   of question had been asked, and lose or gain in Table 4 by form: where it takes the paper's
+#   wording of a boolean question for one about a thing, a sentence that makes it say yes or no is a
+#   gain, and no reasoning. Where it says "no" to a question of number, the public code's rule reads
+#   0, which is the right answer to some counterfactual questions.
 # - The paper's chain-of-thought sentence stands behind the public code's instruction here, not in
 #   its place: the rewrites of Self-Critical Inference are rewrites of that instruction.
 # - Some of the public set's answers are the same under the presupposition, and none of the twin's:
-#   a model that ignores presuppositions loses a little more here.
+#   a model that ignores presuppositions loses more here.
 # - **Rules are no code model.** That rules written for the twin's own forms of question answer all
 #   or none of it says that the language of programs is rich enough, and follows from the twin, of
 #   which all answers change. What a code model loses lies between. The paper's detector makes

@@ -221,8 +221,8 @@ table_of(chain, name="prose-annotation", caption="The annotation chain, by rule"
 # no models show normal performance", and "the distribution of the options answered by these models
 # is highly biased". The puzzles here are drawn by this project to the same six templates. The first
 # claim is that each model is right between 20 and 30 % of the time, on either question: at the
-# level of chance, which is 25 %. An interval of so few puzzles is nearly as wide, so that claim can
-# fail on them or stay undecided; it can hardly be shown to hold. “Highly biased” is taken for one
+# level of chance, which is 25 %. An interval of so few puzzles may be as wide; then that claim can
+# fail on them or stay undecided, and hardly be shown to hold. “Highly biased” is taken for one
 # letter with more than 40 % of the answers to original puzzles.
 
 
@@ -302,7 +302,8 @@ figures.show(
 # %% [markdown]
 # The paper's three models, with what 3,000 puzzles can tell of them: is 25 % inside the interval,
 # above it or below, by the exact test, if that is beyond chance among so many numbers? Then the
-# models read, whose puzzles are of this project's own drawing.
+# models read, whose puzzles are of this project's own drawing; where four trainings or more have
+# the answers, a number is their mean, with an interval over them too.
 
 # %%
 seventh = pd.read_csv(PAPER / "cvqa_table07.csv").set_index("model")[[*SIDES]].stack()
@@ -349,11 +350,11 @@ table_of(asked, name="prose-puzzles", caption=caption).fold()
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **The twin's answers are smaller than the paper's**: nine cells hold at most nine things.
-#   Whether small numbers are still likelier in the indirect group was a property of the twin's
-#   generator that nobody had set.
+# - **The twin's answers stay small**: nine cells hold at most nine things. Whether small numbers
+#   are likelier in the indirect group is a property of the twin's generator that nobody has set.
 # - **A letter's share is not an error.** The key is balanced, so a model at chance that always says
-#   D is right a quarter of the time; a biased model and an undecided one look alike in Table 7.
+#   D is right a quarter of the time; a biased model and an undecided one look alike in Table 7. In
+#   the download p, *unread* and the puzzles by template are of the shipped training.
 # - The puzzles are as large as a pocket picture, 96 pixels a side: the flowers are no photographs
 #   of icons. Their options are asked as every multiple-choice question of this book, one a line;
 #   the files, the public set's and ours, have them inside the question.

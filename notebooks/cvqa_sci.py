@@ -54,9 +54,9 @@ Markdown(chapters.absences(recorded)) if recorded.absent else None
 #
 # A drop is what a model loses from the original questions to the counterfactual ones. Both methods
 # of a line answer the same items, so the difference of their drops is taken item by item: all
-# items of the twin, numbers as the paper asks for them and booleans as the models understand them.
-# A picture is a cluster of every interval. The constants are the methods' own; nothing was tuned
-# here.
+# items of the twin, numbers as the paper asks for them and booleans with "Please answer yes or no."
+# A picture is a cluster of every interval, which is over trainings too where four or more have the
+# answers. The constants are the methods' own; nothing was tuned here.
 
 # %%
 CONTRASTS = [
@@ -101,8 +101,9 @@ figures.show(
 
 # %% [markdown]
 # An interval that reaches zero is no proof of nothing: it says how large an effect these items
-# could have hidden. *Moved* counts the items whose drop differs at all. The p-values of the
-# sign-flip test are Holm's over the lines of all models.
+# could have hidden. *Moved* counts the items whose drop differs at all, in the shipped training.
+# The p-values of the sign-flip test are of this training too, and Holm's over the lines of all
+# models.
 
 # %%
 shrinking = frame.table(
@@ -228,7 +229,7 @@ widths = []
 for model in subjects:
     spread = 100 * np.nanstd(pairs.drop(model, "base")[pairs.understood(model)])
     width = 2 * ndtri((1 + LEVEL) / 2) * spread * np.sqrt((1 / sizes).sum())
-    widths += [f"{number(width, 0)} points if its items vary as those of {model.shown} do"]
+    widths += [f"{number(width, 0)} points if its items vary as in the shipped {model.shown}"]
 clause = f"is about {', '.join(widths)}" if widths else "is of a width that nothing here tells"
 Markdown(
     f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the {INTERVAL} of the paper's "
@@ -247,13 +248,13 @@ Markdown(
 # - The second claim on Figure 5, `cvqa-systematic-bias`, has two sides: the drop on dim pictures
 #   differs from that on clear ones, whichever is larger. It can stay undecided, and cannot fail.
 # - Figure 4 shows a pair of like questions of which a model answers only the one about a man. No
-#   pair is shown here: among hundreds of pictures one can always be found, in either direction.
+#   pair is shown here: among hundreds of pictures one is easily found, in either direction.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 #
 # ## If you change …
 #
 # - `pairs.understood` to `partial(pairs.of, part="real")`: the boolean questions are then in the
-#   paper's wording too, which a pocket model takes for another kind of question.
+#   paper's wording too, which a pocket model may take for another kind of question.
 # - `["VCD"]` in `CONTRASTS` to `["TIE"]`: what SCI adds to the change of the picture alone.
 # - `POLICIES`: any method of the records, such as `"SCI7"`, by group.
 # - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the

@@ -5,11 +5,10 @@
 # than of those that the base names, for each model shown.
 #
 # Self-Critical Inference {cite:p}`tang2026sci` decides at every step of an answer, and its
-# published code edits one token alone. On answers of a word or a letter the two are nearly the
-# same. So here the models describe pictures, in a dozen tokens: a description names one to four
-# things, and a later thing follows from earlier ones as much as from the picture. What is named and
-# not there is counted as CHAIR does {cite:p}`rohrbach2018object`. The papers make no claim on
-# descriptions.
+# published code edits one token alone. On an answer of one token the two are the same. So here the
+# models describe pictures, in a sentence: a description names some things, and a later one may
+# follow from earlier ones as much as from the picture. What is named and not there is counted as
+# CHAIR does {cite:p}`rohrbach2018object`. The papers make no claim on descriptions.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -54,7 +53,8 @@ at_head = Answer()  # computed below, and written here
 # *Invented*: of all things that are named, those that are not in the picture (CHAIR_i); less is
 # better. *Found*: of all things in the picture, those that are named (recall); more is better. A
 # method that says less may gain on the first and lose on the second, so they stand side by side.
-# *Phrases right*: of all phrases, those right in number, colour, kind and place.
+# *Phrases right*: of all phrases, those right in number, colour, kind and place. Where four
+# trainings or more have the answers, an interval is over them too.
 
 # %%
 FIRST = "SCI5(edit=first_token)"
@@ -102,8 +102,8 @@ at_head.write(f"{head}\n\n{numbers}")
 # %% [markdown]
 # ## What is counted
 #
-# Of each model the first picture on which the base invents a thing and SCI5 does not, and the first
-# of which it is the other way round.
+# Of each model, as shipped, the first picture on which the base invents a thing and SCI5 does not,
+# and the first of which it is the other way round.
 
 
 # %%
@@ -203,7 +203,7 @@ legend_below(figure, [*panels.values()][:1])
 figures.show(
     figure,
     "Of the first, second and third things named, the share that is not in the picture; bands are "
-    "intervals. Fewer than half of the pictures have a third thing.",
+    "intervals. Not every picture has a third thing.",
     alt="A panel a model: three lines over the first, second and third thing of a description, the "
     "share that is invented in percent, with bands for the base and SCI5.",
 )
@@ -252,7 +252,8 @@ frame.table(
 #
 # Counted, not timed, for the prompts of {doc}`table07_cost` with the black picture kept: tokens
 # that are read before the first word, and then every token but the last once through each round
-# that still decides. After an edited first token only the original has to go on.
+# that still decides. After an edited first token only the original has to go on. The answers are of
+# the shipped training.
 
 
 # %%
@@ -294,8 +295,9 @@ second.table(judged, "prose-judged").fold()
 # %% [markdown]
 # ## Deviations
 #
-# - Pictures are fresh ones of the pocket world, by a seed that nobody chose; the models were
-#   trained to describe in one sentence, and nothing was changed for this page.
+# - The 750 pictures are of the pocket world, by a seed that nobody chose (`383bc27`). The book's
+#   models before these were asked about the same ones, and a claim was mended after that. Models
+#   were trained to describe in one sentence, and nothing was changed for this page.
 # - CHAIR counts a mention as often as it is made, as its published code does. A thing counts as
 #   there if its kind is, whatever its number and colour; phrases count these.
 # - The conditions of other pages say that a rewording asks the same *there*. Here that is a claim

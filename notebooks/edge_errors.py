@@ -78,9 +78,10 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # ## Edge Table 4: what counts as right
 #
 # An answer is right if it contains the true one or is contained in it, a caption if it shares one
-# word of three letters with the true one. Both models of the pair by these rules; their difference
-# is of the same pictures. Combined is the mean of both kinds, each counting half, as the paper's
-# data sets of 2,000 do.
+# word of three letters or more with the true one. Both models of the pair by these rules; their
+# difference is of the same pictures. Combined is the mean of both kinds, each counting half, as the
+# paper's data sets of 2,000 do. A line is over trainings where four or more have the answers; of a
+# smaller sister there is one, so the difference from her, like every p, is of the shipped training.
 
 
 # %%
@@ -130,8 +131,9 @@ frame.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Other rules.** Beside the paper's stand the book's own exact reading of short answers, captions
-# that say the whole scene and nothing else, and CIDEr-D, which the paper names as missing.
+# **Other rules,** of the shipped training. Beside the paper's stand the book's own exact reading of
+# short answers, captions that say the whole scene and nothing else, and CIDEr-D, which the paper
+# names as missing.
 
 
 # %%
@@ -160,10 +162,10 @@ rules_table(recorded.compared, "rules")
 # ## Edge Table 5, Figures 1 and 2: why an answer is wrong
 #
 # Two judges of one failure: the paper's tree, which sees words alone, and the scene, which knows
-# what is there. The tree's column has the failures by the paper's rules, by which a pocket caption
-# is hardly ever wrong, and where there is no failure there is nothing to sort. The scene's has the
-# same wrong answers to questions, and the captions that do not say the whole scene. The paper's
-# numbers are its judge's, GPT-4o.
+# what is there. The tree's column has the failures by the paper's rules, by which few captions may
+# be wrong: where there is no failure there is nothing to sort. The scene's has the same wrong
+# answers to questions, and the captions that do not say the whole scene. Failures are those of the
+# shipped training; the paper's numbers are its judge's, GPT-4o.
 
 # %%
 wrong = {each: measures.failures(*reversed(each)) for each in product(KINDS, recorded.compared)}
@@ -283,8 +285,8 @@ table_of(lines, name="concordance", caption=caption).fold()
 
 # %% [markdown]
 # **Figure 2.** Failures of both models at once that are of one category in either, by the scene:
-# the first of each of two categories among the questions, the first among the captions, so that
-# nobody picked them. Pictures are drawn again from their numbers.
+# the first of each of two categories among the questions, the first among the captions, as far as
+# there are any, so that nobody picked them. Pictures are drawn again from their numbers.
 
 # %%
 lines, images = {}, {}
@@ -316,7 +318,7 @@ table_of(lines, name="prose-grid", caption="Failures of both models").fold()
 # token it has ruled out, and so saturate at 1 whatever the model believes; the paper's constant
 # 0.999 may be of that kind. The expected calibration error (ECE, equation 3) is biased upwards, the
 # more the fewer answers a bin has; the average is the mean of both kinds. Where confidence exceeds
-# accuracy a model is overconfident.
+# accuracy a model is overconfident. All of this is of the shipped training, which has the logits.
 
 
 # %%
@@ -471,24 +473,24 @@ for table in ledger.tables(findings):
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **The coarse rule measures hardly anything here.** Every caption of a picture names a place with
-#   “the” or ends in words that others share, and a three-letter word inside another counts as well.
+# - **The coarse rule may measure little here.** Captions of different scenes share words, “the”
+#   among them, and a three-letter word inside another counts as well.
 # - VQAv2 has ten annotators; a pocket question has one answer. The official accuracy of VQAv2
 #   needs all ten.
 # - The paper asks “Generate a short caption for this image.”; pocket models were trained on
 #   “Describe the picture.” and are asked so.
-# - **The tree sees one word where there is one.** A short wrong answer shares no word with the
-#   truth, so the tree says A wherever a person would say “wrong colour”. Answers yes, no and single
-#   letters have no content word at all, and become E. A wrong caption always shares some word with
-#   the true one, so the tree calls all of them B, whatever they get wrong.
+# - **The tree sees one word where there is one.** A wrong answer of one word shares none with the
+#   truth, so the tree may say A where a person would say “wrong colour”. Answers yes, no and single
+#   letters have no content word at all, and become E. A wrong caption that shares a content word
+#   with the true one is B to the tree, whatever it gets wrong.
 # - As printed, the tree cannot reach C at all (the audit chapter counts it); this is the published
 #   code's order, in which C needs a truth without a content word. Every true caption has some, so
 #   the ledger counts “no prior bias in captions” as a claim by construction.
 # - “The scene” calls C only what the model says without the picture as well. Yes or no can be wrong
 #   in one way only, so there C may be chance.
-# - **Captions are underconfident by construction of the rule**: nearly all of them pass it, and no
-#   geometric mean over a dozen tokens is that sure. So the ledger counts that claim as one by
-#   construction, and the claim that no single threshold works leans on the same ceiling.
+# - **Captions are underconfident by construction of the rule**: where nearly all of them pass it, a
+#   geometric mean over a dozen tokens is hardly ever that sure. So the ledger counts that claim as
+#   one by construction, and the claim that no single threshold works leans on the same rule.
 # - A yes or a no has the probability of its first token; short answers and captions have those of
 #   all their tokens. The end of the answer is not counted, as in equation 2. The paper's bins are
 #   closed below and open above; the last one is closed here, or a confidence of 1 would have none.
@@ -498,7 +500,7 @@ for table in ledger.tables(findings):
 #
 # - `judge` and `url`: any local or OpenAI-compatible text model sorts the failures too, in a column
 #   of Table 5 and beside the tree. None is named here, and none is called.
-# - `THRESHOLDS` of the gate: at 0.99 hardly a caption passes; is there one to trust for both kinds?
+# - `THRESHOLDS` of the gate: is there one to trust for both kinds?
 # - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
 #   folder of `make reproduce MODEL=mine`.
 

@@ -46,7 +46,8 @@ Markdown(ledger.conclusion(findings))
 # right or wrong, the Brier score, the drop under blur, probes passed. The mean over rows is the
 # change. The Brier score is the mean squared distance between confidence and outcome (lower is
 # better); it stands for calibration in the tests because it is a mean over rows. p-values are the
-# sign-flip test's, with Holm's correction over the lines of all models, for each method by itself.
+# sign-flip test's, of the shipped training, with Holm's correction over the lines of all models,
+# for each method by itself.
 
 # %%
 METHODS = tuple(dict.fromkeys((method, "SCI5", "VCD")))
@@ -91,7 +92,7 @@ for turn, (model, part) in enumerate(chosen.groupby("model", sort=False)):
     )
     ax.hlines(y, turned["low"], turned["high"], color=tint, linewidth=2.5)
     ax.plot(turned["estimate"], y, "o", color=tint, label=model)
-    for height, line in zip(y, part.itertuples(), strict=True):  # other trainings
+    for height, line in zip(y, part.itertuples(), strict=True):  # single trainings
         ax.plot(line.side * np.array(line.others), height + 0 * np.array(line.others), ".",
                 color=frame.OTHER)  # fmt: skip
 ax.axvline(0, color=figures.INK, linewidth=0.8)
@@ -104,9 +105,10 @@ if recorded.full:
 figures.show(
     figure,
     f"What {method} changes in each of the paper’s measures: to the right is better, so Brier "
-    "scores and drops stand with their sign turned.",
+    "scores and drops stand with their sign turned. Grey: single trainings.",
     alt="A line a measure, such as accuracy, Brier score, drop under blur and probes passed: a "
-    "dot with an interval for each model, the method less the base in points.",
+    "dot with an interval for each model, the method less the base in points; grey dots for "
+    "trainings.",
 )
 
 
@@ -200,20 +202,21 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # ## Reading and deviations
 #
 # - **SCI's presets are made for a letter, a word or a yes.** A caption of a dozen tokens is a dozen
-#   chances to leave what the original round would have written, and its mean probability falls.
+#   chances to leave what the original round would have written, and its mean probability may fall.
 # - Prompts without an instruction to reword (captions, probes) take the paper's V1 in front, and a
 #   translation of ours as V2.
-# - **The rule for captions is at its ceiling** with the base: by it nothing can be gained by SCI,
+# - **The rule for captions has a ceiling.** Where the base reaches it, SCI can gain nothing by it,
 #   and what the base loses to blur does not show. The line “whole scene” counts captions that say
 #   all that is there and nothing else.
 # - The Brier score mixes calibration with accuracy; the change in ECE stands beside it with its own
 #   interval.
-# - Of each family one training has answers to this paper's questions, on all three of its pages.
+# - Lines are over trainings where four or more have the answers. Brier scores, confidences and ECE
+#   need logits, which the shipped training alone has, and are of it; so is every p.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 #
 # ## If you change …
 #
-# - `method=VCD`: contrastive decoding, which has one visual round, changes less in captions.
+# - `method=VCD`: contrastive decoding, which has one visual round.
 # - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
 #   folder of `make reproduce MODEL=mine`.
 

@@ -72,7 +72,8 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 # A kernel of five taps cuts a Gaussian of sigma 2 off at one sigma: what is applied has a sigma of
 # 1.29 pixels. Table 7 takes the rows that both models have right when clean; there a drop cannot be
 # negative, and clean accuracy is 100 %. In the other strata an answer may also come right under
-# blur, so on all rows together the two partly cancel.
+# blur, so on all rows together the two may partly cancel. Of a smaller sister there is one
+# training, so what is set beside her is of the shipped one.
 
 # %%
 STRATA = {"both right": [1, 1], "compact alone right": [1, 0]}
@@ -150,7 +151,7 @@ if recorded.pair:
         "p, McNemar, exact": (tables.MISSING, tables.number(p[1], 3)),
     }  # fmt: skip
 cells = pd.DataFrame.from_dict(tests, orient="index", columns=["paper", "here"], dtype=object)
-tables.Table("tests", cells, "Rows that both models have right when clean")
+tables.Table("tests", cells, "Rows that both models have right when clean, of the shipped training")
 
 # %%
 drops = (
@@ -218,11 +219,14 @@ figures.show(
 #
 # The paper compares two models that differ in scale, precision and architecture at once, and
 # separates the three with two more models on the same hundred pictures. The book has records of
-# each pocket model in float32, in int8 and in NF4, which bitsandbytes really computes, and of a
-# smaller Qwen2-VL in the first two: it is too narrow for NF4 there.
+# each pocket model in float32 and, of the shipped training alone, in int8 and in NF4, which
+# bitsandbytes really computes; and of a smaller Qwen2-VL in float32 and int8: it is too narrow for
+# NF4 there.
 #
 # The pool: rows that both named models have right when clean, in full precision. The smaller sister
-# and the models in reduced precision were no part of the selection, and may start below 100 %.
+# and the models in reduced precision were no part of the selection, and may start below 100 %. A
+# drop is over trainings where four or more have the answers; the other columns, and ρ below, are of
+# the shipped training.
 
 
 # %%
@@ -362,8 +366,8 @@ tables.Table("prose-templates", templates, "Tables 15 and 3, as printed")
 # %% [markdown]
 # Probes of pictures that both models answered rightly, at most a hundred of a kind, drawn by lot.
 # Four probes share a picture, and both models share all pictures; an interval takes whole pictures.
-# Wald's z and its p take every probe as independent, as the paper does. Before the “not” every row
-# was right, so success less 1 is the paper's change.
+# Wald's z and its p take every probe as independent, as the paper does; z and every p are of the
+# shipped training. Before the “not” every row was right, so success less 1 is the paper's change.
 
 
 # %%

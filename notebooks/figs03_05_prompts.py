@@ -48,8 +48,8 @@ Markdown(ledger.conclusion(findings))
 #
 # A row counts 1 if the rewritten prompt's answer is another than the base's. An answer that cannot
 # be parsed equals no other, as in DRBench's S. Test rows, of all data sets, by type of question and
-# by data set. A question group is a cluster of every interval, and a grey dot is another training
-# of the same recipe.
+# by data set. A question group is a cluster of every interval, which is over trainings too where
+# there are four or more; a grey dot is a single training.
 
 # %%
 ROUNDS = ("V1", "V2", "V3")
@@ -99,7 +99,7 @@ figure.set_figheight(0.8 + 1.5 * len(subjects))
 figure.axes[0].set_ylim(len(ROUNDS) - 0.5, -0.5)
 figures.show(
     figure,
-    "How many answers each rewrite of the prompt changes (grey: other trainings).",
+    "How many answers each rewrite of the prompt changes (grey: single trainings).",
     alt="A row of panels a model, a panel each for all questions, multiple choice and others; a "
     "line a rewrite: a dot with its interval, in percent of the answers.",
 )
@@ -184,8 +184,8 @@ frame.table(
 # ## From which answer to which
 #
 # Each cell is a pair of answers: of the rows to which the base gives the one (down), what
-# percentage gets the other from the rewrite (across). What stays is grey; “?” is an answer not
-# understood. Colours mean the same in all figures.
+# percentage gets the other from the rewrite (across), in the shipped training. What stays is grey;
+# “?” is an answer not understood. Colours mean the same in all figures.
 
 # %%
 TYPES = {"mcq": "letters", "yesno": "yes/no"}
@@ -256,8 +256,9 @@ for model in subjects:
     figure.supxlabel(f"answer to the rewrite, {model.shown}", fontsize=9)
     figures.show(
         figure,
-        "How answers move when the prompt is reworded: each line adds up to 100 %, and all that"
-        f" is off the diagonal has moved. Answers of fewer than {LEAST} rows have no line.",
+        "How answers of the shipped training move when the prompt is reworded: each line adds up to"
+        " 100 %, and all that is off the diagonal has moved. Answers of fewer than"
+        f" {LEAST} rows have no line.",
         alt="Tables of coloured cells, one a rewording, for letters and for yes or no: the "
         "percentage of rows with the answer of that line to the original prompt that give "
         "the answer of that column to the rewording.",
@@ -408,8 +409,8 @@ Markdown(f"Data sets whose questions are not at hand: {'; '.join(absent) or 'non
 # %% [markdown]
 # ## Examples
 #
-# For each rewrite and type of question, the changed test row whose name has the smallest SHA-256:
-# a rule, so that nobody picked them.
+# For each rewrite and type of question, the changed test row of the shipped training whose name has
+# the smallest SHA-256: a rule, so that nobody picked them.
 
 
 # %%
@@ -442,8 +443,8 @@ for model in subjects:
 # ## Reading and deviations
 #
 # - **A rewrite tests the model and its training at once.** A pocket model met other instructions
-#   in the last stage of its training, in both languages; what the paper's models met is unknown.
-#   That V2 moves more, or not, says nothing of translation as such.
+#   in its training, in both languages; what the paper's models met is unknown. That V2 moves more,
+#   or not, says nothing of translation as such.
 # - A change is not a loss: a wrong answer may change for the better, or for another wrong one.
 # - The paper prints “directly” in one instruction where the evaluation toolkit's own prompt has
 #   none; the library knows both and keeps the one it finds.
@@ -453,8 +454,8 @@ for model in subjects:
 #
 # ## If you change …
 #
-# - `split_by=groups`: which rows are test; the shares hardly move.
-# - `records=data_manifests/records/seed1`: another training of the same recipe alone.
+# - `split_by=groups`: which rows are test.
+# - `records=data_manifests/records/training1`: another training of the same recipe alone.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]

@@ -70,12 +70,13 @@ if missing := chapters.absences(recorded):
 # ## Tables II, III and Figures 3, 4: failure rates of models
 #
 # **Claim.** Of the originals answered right, more than a tenth fail in some case, on each task, for
-# each model shown. (The margin of a tenth is ours, chosen after results were seen.)
+# each model shown. (The margin of a tenth is ours, chosen with results of earlier models at hand.)
 #
 # The paper's final FR stands beside the conditional rate. The absolute one would mean that nearly
 # all the paper's models answer changed inputs better than the originals; the consistency rate could
 # be as low too, and the conditional one is taken because equations 3 to 6 presuppose a right
-# original. Originals are what the intervals draw again.
+# original. Originals are what the intervals draw again; where four trainings or more have the
+# answers, an interval is over trainings too.
 
 # %%
 over = {"relation": relations}
@@ -163,7 +164,7 @@ for table in ledger.tables(of_models):
 
 # %% [markdown]
 # The columns of data sets in Tables II and III are accuracies by their own numbers, so they stand
-# beside accuracies.
+# beside accuracies, here of the shipped training.
 
 # %%
 for table, dataset in OVERALL.items():
@@ -214,17 +215,17 @@ figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", nc
 figures.show(
     figure,
     "Failure rates of the two tasks beside those of the paper’s data sets, and how they "
-    "spread over originals.",
+    "spread over originals. Right: the shipped training.",
     alt="Two panels. Left: diamonds for the paper’s six data sets, dots with intervals for "
     "each model on the two pocket tasks. Right: steps that say what share of originals "
     "fails no more often than the rate along the axis.",
 )
 
 # %% [markdown]
-# The gap depends on the rate: the absolute one counts what was wrong before anything changed, the
-# conditional one does not. Where a model answers more originals of one task than of the other, the
-# two can point either way. And it depends on the mirror: a sign that reads otherwise in it no
-# longer shows the answer. Of the lines without MR2 nothing is claimed.
+# The gap may depend on the rate: the absolute one counts what was wrong before anything changed,
+# the conditional one does not. Where a model answers more originals of one task than of the other,
+# the two can point either way. And it may depend on the mirror: a sign that reads otherwise in it
+# no longer shows the answer. Of the lines without MR2 nothing is claimed.
 
 
 # %%
@@ -293,7 +294,8 @@ if ranked:
             place_methods(axes[row, column], ranked[model.shown, task], answers.methods(model))
     figures.show(
         figure,
-        "Methods ranked by MetaRA and by MetaVQA: on the dashed line both agree.",
+        "Methods ranked by MetaRA and by MetaVQA, in the shipped training: on the dashed line both "
+        "agree.",
         alt="A panel for each model and task: a dot a method, its rank by MetaVQA along the "
         "axis and its rank by MetaRA up.",
     )
@@ -301,7 +303,8 @@ if ranked:
 # %% [markdown]
 # The interval draws originals again, for all methods and both rates at once, and ranks anew each
 # time: a rank moves by jumps, so the interval is Student's with the variance of the draws. The
-# p-value takes the ranks as given, and is asymptotic where methods tie.
+# p-value takes the ranks as given, and is asymptotic where methods tie. The first table is of the
+# shipped training.
 
 # %%
 agreement = {
@@ -360,7 +363,7 @@ frame.table(tidy, rows, (), name="metavqa", caption=caption, show=show).fold()
 # %% [markdown]
 # The file holds Table V, what was read (originals that are wrong or unknown to start with enter no
 # conditional rate), and both failure rates of every method with its ranks: 1 has the lowest rate,
-# and methods that tie share the mean of their ranks.
+# and methods that tie share the mean of their ranks. Our numbers there are of the shipped training.
 
 # %% tags=["hide-input"]
 printed = PRINTED.tables["metara_table05"]
@@ -408,11 +411,12 @@ tables.download(
 #   looked at as much as how robust a model is.
 # - Figure 6 is a radar of six numbers; a dot plot shows the same with intervals.
 # - **A ranking of near-equals is mostly chance.** Where methods differ by less than their
-#   intervals, another draw of originals ranks them otherwise; that is what the width of τ's
+#   intervals, another draw of originals may rank them otherwise; that is what the width of τ's
 #   interval says, and why a p-value that takes ranks as given says too much. The claim asks for
 #   less than the paper's sentence: no interval shows that two rankings are the same.
-# - **Halves of a picture are not what a pocket model was trained on**: no training picture was cut,
-#   and none had nothing of what was counted. So MetaVQA's rate of *count* says little here.
+# - **Halves of a picture are not what a pocket model was trained on**: no training picture was cut;
+#   some show nothing, but the right count was never nought. So MetaVQA's rate of *count* says
+#   little here.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 #
 # ## If you change …

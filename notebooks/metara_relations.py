@@ -65,8 +65,9 @@ if missing := chapters.absences(recorded):
 #
 # The paper finds models robust to benign changes and to style, and not to local edits and texts. A
 # rate of an original is a mean over its cases under a relation; the numbers are means over the
-# originals that have such cases, which the intervals draw again. The conditional rate, of originals
-# answered right, stands beside the paper's FR, a mean over its models and data sets.
+# originals that have such cases, which the intervals draw again; where four trainings or more have
+# the answers, an interval is over trainings too. The conditional rate, of originals answered right,
+# stands beside the paper's FR, a mean over its models and data sets.
 
 # %%
 points = []
@@ -128,7 +129,7 @@ by_operation = {
 signs = set(rows_of("text")["original"])
 changed = len(signs - answers.same_in_a_mirror())
 caption = "FR by operation, percent, of how many originals; the mirror changes "
-caption += f"the sign of {changed} of {len(signs)}"
+caption += f"the sign of {changed} of {len(signs)}; the shipped training"
 table_of(by_operation, name="operations", caption=caption).fold()
 
 # %% [markdown]
@@ -224,9 +225,9 @@ tables.plain(promises, name="promises", caption="What the relations promise, cas
 # ### Figure 9
 #
 # The paper shows a case that is changed much and answered right, and one that is changed little and
-# answered wrong. Here a rule chooses them, for the first model: of each task the most changed case
-# that is right and the least changed that is wrong, among originals that are answered right, by the
-# mean absolute difference of pixels.
+# answered wrong. Here a rule chooses them, for the first model, as shipped: of each task the most
+# changed case that is right and the least changed that is wrong, among originals that are answered
+# right, by the mean absolute difference of pixels.
 
 
 # %%
@@ -283,7 +284,7 @@ table_of(chosen, name="prose-figure09", caption="Figure 9 by rule").fold()
 #
 # is ours: relevance is the share of the question's content words that are known to be in the
 # picture, entropy that of its grey values. In the pocket sets the words of a question come from its
-# family, so that d mostly tells families apart. A family that fails more is no evidence for d; so
+# family, so that d also tells families apart. A family that fails more is no evidence for d; so
 # here each family's harder half is compared with its own easier half, and families weigh alike. The
 # rate is the absolute one: the sentence is about right answers, and a condition on the original
 # would leave out the hardest.
@@ -307,8 +308,8 @@ figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", 
 figures.show(
     figure,
     "The failure rate of an original against its difficulty: the paper asks that the lines rise. "
-    "Dots are originals, those of two models drawn a little apart; lines join the means of a "
-    "family's easier and harder half.",
+    "Dots are originals, those of two models drawn a little apart, of the shipped trainings; lines "
+    "join the means of a family's easier and harder half.",
     alt="Two panels, one a task: small dots for the originals of each model, and for each "
     "half a mean, joined by a line.",
 )
@@ -321,7 +322,8 @@ for table in ledger.tables(by_difficulty):
 # ### Order
 #
 # The original and a case of each relation are laid on one sheet, in four orders, and every question
-# says which picture it is about. Asked alone, the order variance is zero by construction.
+# says which picture it is about. Asked alone, the order variance is zero by construction. The table
+# is of the shipped training.
 
 # %%
 scales = {
@@ -367,7 +369,7 @@ tables.download(
     "metara_relations",
     [
         tables.plain(families, name="families", caption="Difficulty", decimals=(0, 2, 2, 2)),
-        table_of(three, name="three", caption="The three failure rates, percent"),
+        table_of(three, name="three", caption="The three rates of the shipped training, percent"),
         tables.plain(counts, name="cases", caption="Cases drawn, by operation and task"),
         frame.table(
             by_level,

@@ -9,7 +9,8 @@
 # does not answer them. Each section has the objection, where it was made, and what the records
 # answer. A claim says what somebody who proposes SCI would have to say: where it *fails*, the
 # objection is right. All rows are test rows of the paper's split; differences are of answers to the
-# same questions, in points.
+# same questions, in points, with intervals over question groups, and over trainings too where four
+# or more have the answers.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -65,7 +66,8 @@ Markdown(second.conclusion(judged, "(a)"))
 # is. So the picture has how often SCI5 says “yes”, and how often it is right where the answer is
 # yes and where it is no, each less the base. Its last column compares SCI5 with a plain shift: the
 # base, with one constant added to the logit of “yes”, the best of the validation rows of each set.
-# So all of it is on test rows, where the page {doc}`oric_sci` has every question of ORIC-Bench.
+# On ORIC-Bench that column is of the shipped training, which alone has logits there. All of it is
+# on test rows, where the page {doc}`oric_sci` has every question of ORIC-Bench.
 
 # %%
 SHARES = {"yes": "says “yes”", "present": "right: is “yes”", "absent": "right: is “no”"}
@@ -97,7 +99,7 @@ def of_yes():
 frame.shown(
     subjects, frame.measured(of_yes(), "share", "dataset"), "share", "dataset",
     "SCI5 less the base in how often it says “yes”, and is right where the answer is yes and where "
-    "it is no; and SCI5 less the base with the best shift of “yes”. Grey: other trainings.",
+    "it is no; and SCI5 less the base with the best shift of “yes”. Grey: single trainings.",
     name="yes",
     alt="Panels for the share of yes, for hits where yes and where no is right, and for the "
     "difference from a shifted base; a line a data set, a dot with its interval a model, in "
@@ -115,7 +117,7 @@ Markdown(second.conclusion(judged, "(b)"))
 # >
 # > Yin, Si and Wang {cite:p}`yin2025mirage`, abstract: the second reason
 #
-# Where answers are drawn, a method that forbids unlikely tokens gains by that alone. So here all
+# Where answers are drawn, a method that forbids unlikely tokens may gain by that alone. So here all
 # draw at temperature 1: the base; the base with SCI's constraint and nothing else (“sampled,
 # plausible”); and SCI5. What an answer of one token draws is computed, not drawn. A short answer is
 # drawn 20 times; one without draws by both methods is left out.
@@ -151,9 +153,9 @@ Markdown(second.conclusion(judged, "(c)"))
 # > 6](https://github.com/composable-models/llm_multiagent_debate/issues/6))
 #
 # The same may be asked of five rounds. vote(N) answers what most of the original and N rewordings
-# answer; mean(N) takes the mean of their log-probabilities. Neither reads a dummy picture, so both
-# cost fewer tokens than SCI5. Tokens are counted, for one question on a picture of as many tokens
-# as the parameter says.
+# answer, so vote(3) is a vote of four wordings; mean(N) takes the mean of their log-probabilities.
+# Neither reads a dummy picture, so both cost fewer tokens than SCI5. Tokens are counted, for one
+# question on a picture of as many tokens as the parameter says.
 
 # %%
 PRICED = (*COMPARED, GENTLE, "mean(2)", "mean(3)", "vote(2)", "vote(3)")
@@ -228,9 +230,9 @@ Markdown(second.conclusion(judged, "(d)"))
 # > this book ({doc}`../book/drbench`)
 #
 # The second choice of the base is on B a strong opponent: of the answers that are left, it is the
-# likeliest, and of two it is the right one. Elsewhere it is of no use, since it is wrong wherever
-# the base is right. So a gain on B says little before it is compared with this, and a loss against
-# it says that more answers should have changed there, not that the second choice is a method.
+# likeliest, and of two it is the right one. Elsewhere it is wrong wherever the base is right. So a
+# gain on B says little before it is compared with this, and a loss against it says that more
+# answers should have changed there, not that the second choice is a method.
 
 # %%
 OTHERS = ("runner-up", "uniform other")
@@ -238,7 +240,7 @@ others = objections.difference(subjects, ["VCD", "SCI5"], OTHERS, ("B", "BS", "a
 frame.shown(
     subjects, frame.measured(others), "subset", "contrast",
     "SCI5 and VCD less the base’s second choice (“runner-up”), and less any option but the base’s, "
-    "by lot: on B and BS, and on all rows, where both are useless.",
+    "by lot: on B and BS, and on all rows, where both are wrong wherever the base is right.",
     name="others",
     alt="Panels for B, BS and all rows: SCI5 and VCD less two ways to take another answer than the "
     "base’s, a dot with its interval a model, in points.",
@@ -257,8 +259,8 @@ Markdown(second.conclusion(judged, "(e)"))
 # > a user of VCD ([DAMO-NLP-SG/VCD, issue 16](https://github.com/DAMO-NLP-SG/VCD/issues/16))
 #
 # A method *mends* an answer if it alone is right, and *breaks* it if the base alone is. Over all
-# rows both are counted; outside BS, on the rows that no dummy and no rewording moves, there is
-# little to mend.
+# rows both are counted; outside BS, on the rows that no rewording moves and whose error, if any, no
+# dummy repeats, there may be little to mend.
 
 # %%
 TURNED = ("TIE", "VCD", "SCI3", "SCI5", GENTLE, "SCI7", "vote(3)")
@@ -319,7 +321,7 @@ Markdown(second.conclusion(judged, "(f)"))
 # > worse than plain greedy ones ([DAMO-NLP-SG/VCD, issue
 # > 8](https://github.com/DAMO-NLP-SG/VCD/issues/8))
 #
-# Greedy decoding helps the base most: a sampled base loses on a greedy one, and a method that
+# Greedy decoding may help the base most: where a sampled base loses on a greedy one, a method that
 # sharpens the distribution wins that back. The paper decodes greedily, in effect, and so does this
 # book; this section has both.
 
@@ -334,8 +336,8 @@ both = ({**line, "how": how, "contrast": line["contrast"].partition(",")[0]}
         for line in measure(subjects, ["VCD", "SCI3", "SCI5", "SCI7"], ["base"]))  # fmt: skip
 frame.shown(
     subjects, frame.measured(both), "how", "contrast",
-    "Each method less the base over all rows: both greedy; both drawn at temperature 1; and how "
-    "much more the second is than the first, which comes of drawing and not of the method.",
+    "Each method less the base over all rows: both greedy; both drawn at temperature 1; and the "
+    "second less the first, which comes of drawing and not of the method.",
     name="sampled",
     alt="Panels for greedy and drawn answers and for their difference: four methods less the base, "
     "a dot with its interval a model, in points.",
@@ -354,7 +356,7 @@ Markdown(second.conclusion(judged, "(g)"))
 # > a user of VCD ([DAMO-NLP-SG/VCD, issue 17](https://github.com/DAMO-NLP-SG/VCD/issues/17))
 #
 # All test rows of each data set, whether or not a model fails on them. The paper asks these with
-# β = 0.8, at which fewer answers change.
+# β = 0.8, at which fewer answers can change.
 
 # %%
 by_set = (
@@ -467,7 +469,7 @@ Markdown(second.conclusion(judged, "use it or not"))
 
 # %% [markdown]
 # What somebody has to know who does not know which of their questions are in BS: SCI5 over all
-# rows, less the base and less a vote of four wordings, which costs fewer tokens.
+# rows, less the base and less a vote of four wordings, vote(3), which costs fewer tokens.
 
 # %%
 overall = frame.measured(objections.difference(subjects, ["SCI5", GENTLE], ["base", "vote(3)"]))
@@ -516,8 +518,8 @@ Markdown(f"By chance alone at most {most} of {count} claims on a model.")
 #   is right here, not that it is right there.
 # - A shift is fitted for each data set and training on validation rows of its own, which no method
 #   has: it is the strongest form of the objection.
-# - What draws and what is sure is known of answers of one token: recorded logits give them, so they
-#   are of trainings with logits alone. Tokens outside the recorded ones count as wrong.
+# - What an answer of one token draws, and how sure it is, follows from recorded logits, so both are
+#   of trainings with logits alone. Tokens outside the recorded ones count as wrong.
 # - BS is built by the paper's quantifier, ∃; {doc}`table02_drbench` has the other one.
 #
 # ## If you change …

@@ -57,8 +57,9 @@ Markdown("\n\n".join([*answer, answers.relatives(subjects), chapters.absences(re
 # wordings; a fifth of ORIC-Bench. {doc}`oric_construction` tells how they are chosen; the questions
 # are frozen in `data_manifests/pocket_oric.csv`. POPE asks about any objects that are present, and
 # about absent ones by lot or (*adversarial*) those that most often stand beside what is there. A
-# metric is averaged over the wordings; a picture is a cluster of every interval. An answer that is
-# neither yes nor no is *unknown*: it counts as wrong.
+# metric is averaged over the wordings; a picture is a cluster of every interval, which is over
+# trainings too where four or more have the answers. An answer that is neither yes nor no is
+# *unknown*: it counts as wrong.
 
 # %% [markdown]
 # What is lost on the same pictures, of macro F1 and by label: a loss on present objects is misses,
@@ -122,9 +123,9 @@ frame.table(
 )  # fmt: skip
 
 # %% [markdown]
-# Both levels, of the whole sets (Table 8) and of the pairs (Table 1); and how many of the pairs a
-# model has right on either side, in half of the wordings or more. The paper's own tables are in the
-# download below.
+# Both levels, of the whole sets (Table 8) and of the pairs (Table 1); and how many of the pairs the
+# shipped training has right on either side, in half of the wordings or more. The paper's own tables
+# are in the download below.
 
 # %%
 levels = [
@@ -154,13 +155,14 @@ for model in subjects:
             "ORIC’s alone": int((~usual & odd & mine).sum()),
             "neither": int((~usual & ~odd & mine).sum()),
         }
-table_of(sides, name="pairs", caption="Pairs by label and the side that a model has right").fold()
+caption = "Pairs by label and the side that a model has right; the shipped training"
+table_of(sides, name="pairs", caption=caption).fold()
 
 # %% [markdown]
 # ### Figures 1 and 2: examples
 #
-# Pairs that a model has right on POPE's object and wrong on ORIC's in every wording, the first two
-# of each label.
+# Pairs that the shipped training has right on POPE's object and wrong on ORIC's in every wording,
+# the first two of each label.
 
 # %%
 words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
@@ -194,7 +196,7 @@ for table in ledger.tables(on_pope):
 # ## The benchmark, Tables 3 and 10
 #
 # Table 3 is a part of Table 10. *Recall of no less yes* is the paper's caution; on POPE's questions
-# about the same pictures nothing is out of place, and it stands there too.
+# about the same pictures nothing is chosen to be out of place, and it stands there too.
 
 
 # %%
@@ -266,7 +268,7 @@ for model, place in product(subjects, range(len(WORDINGS))):
         title(name): float(found[name])
         for name in ("f1", "recall_yes", "recall_no", "yes_proportion")
     } | {word: counts[word] for word in ("unknown", "failed")}
-caption = "By wording, in percent; unknown and failed answers are counts"
+caption = "By wording, the shipped training, in percent; unknown and failed answers are counts"
 table_of(wordings, name="wordings", caption=caption).fold()
 
 # %% [markdown]
@@ -302,18 +304,19 @@ for table in ledger.tables(on_bench, beside):
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **The prompt is not the paper's**: a pocket model reads "Please answer the question based on the
-#   given image." as the sign of another kind of question. It is told "Please answer yes or no.",
-#   behind each of the paper's four wordings, of other words than those it learnt.
+# - **The prompt is not the paper's**: a pocket model may read "Please answer the question based on
+#   the given image." as the sign of another kind of question. It is told
+#   "Please answer yes or no.", behind each of the paper's four wordings, of other words than those
+#   it learnt.
 # - The paper puts an unclear answer to a text model. Here it stays unknown.
 # - **Same pictures, both sets.** The paper's POPE has its own 500 pictures, so that its Table 8
 #   compares pictures too. Here the present objects of both sets are on one picture and the absent
 #   ones of both on another, and the difference is paired.
-# - POPE's objects are drawn from all there are, or by what is usual; some are ORIC's own, which
-#   draws the sets together (the download counts them). Table 1 leaves those out.
+# - POPE's objects are drawn from all there are, or by what is usual; those that are ORIC's own draw
+#   the sets together (the download counts them). Table 1 leaves those out.
 # - Which of POPE's three settings the paper took it does not say. Random and adversarial stand
 #   here; the most frequent objects are left out.
-# - **ORIC's present objects are smaller, too.** At equal sizes the loss on them is not settled:
+# - **ORIC's present objects are smaller, too.** Whether a loss on them is left at equal sizes:
 #   {ref}`is it size? <oric_table04_fig10_sizes>`
 # - **Neither half of the claim about the benchmark is about context**, and its margin, 79.55, is a
 #   number of another model on another world.
@@ -342,7 +345,8 @@ for model, name in product(subjects, SETS):
         ),
         **{word: int((words == word).sum()) for word in ("unknown", "failed")},
     }
-sets = table_of(sets, name="sets", caption="Answers read, unknown and failed")
+caption = "Answers of the shipped training: read, unknown and failed"
+sets = table_of(sets, name="sets", caption=caption)
 tables.download("oric_bench", [printed_table("oric_table01"), printed_table("oric_table10"), sets])
 
 # %% [markdown]

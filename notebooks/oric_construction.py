@@ -66,8 +66,9 @@ Markdown("\n\n".join([*answer, answers.relatives(subjects), chapters.absences(re
 # The paper's ablation: objects by lot (*random*), the present ones guided alone (*positives only*),
 # the absent ones guided alone (*negatives only*). The *pocket detector* knows nothing of context,
 # so that its lines show what is chance. A metric is averaged over the four wordings; a picture is a
-# cluster of every interval. Both halves of ORIC-Bench are as large: two present and two absent
-# objects on each of a hundred pairs of pictures, frozen in `data_manifests/pocket_oric.csv`.
+# cluster of every interval, which is over trainings too where four or more have the answers. Both
+# halves of ORIC-Bench are as large: two present and two absent objects on each of a hundred pairs
+# of pictures, frozen in `data_manifests/pocket_oric.csv`.
 
 
 # %%
@@ -138,8 +139,8 @@ for table in ledger.tables(on_sampling):
 # ORIC's present objects are the smaller ones of their pictures. The paper shows that recall falls
 # at each size and concludes that "contextual incongruity, rather than scale, is the main source".
 # The paper's limits of sizes are of pictures several times as large. Here the limits are those at
-# which the pocket world's objects have the shares of COCO's in Figure 10; size is the area that the
-# boxes of an object cover together.
+# which the pocket world's objects have about the shares of COCO's in Figure 10; size is the area
+# that the boxes of an object cover together.
 
 # %%
 present = pd.read_csv(pocket_questions.QUESTIONS).query("label == 'yes'")
@@ -275,11 +276,11 @@ for table in ledger.tables(on_encoders, beside):
 #   paired. Present objects are not: the guidance chooses pictures that hold unexpected objects, and
 #   random present objects are on any picture with three categories (the download says how much
 #   each shows). Whether those pictures are easier is not settled.
-# - **A size that one set does not have is left out**, which was decided after the results: here
-#   ORIC asks about no large object, since its objects lie below the median of their picture.
+# - **A size that one set does not have is left out**, which was decided after results of earlier
+#   models: ORIC's objects lie below the median of their picture, so large ones may be missing.
 # - The paper prints 24² where COCO has 32², and gives no interval: with a few dozen objects of a
-#   size, a difference of some points is noise.
-# - **Equal sizes have little room**: where nearly all of ORIC's objects are small, the line at
+#   size, a difference of some points may be noise.
+# - **Equal sizes may have little room**: where nearly all of ORIC's objects are small, the line at
 #   ORIC's sizes rests on POPE's small ones. The weights are held fixed in the interval.
 # - In a pocket scene a large object is several things of one kind, for each stands in its own cell.
 #   So size here is number, and not distance.
@@ -301,7 +302,7 @@ for table in ledger.tables(on_encoders, beside):
 # - `models=[mine]` and `records=runs/mine-pocket-all/records`: a model of yours, from the
 #   folder of `make reproduce MODEL=mine`.
 # - `SAMPLINGS["random"]` of `costs` to `SETS["POPE"]`: the line of Table 4's claim.
-# - `SIZES` of Table 4 to `SIZES[:1]`: the small objects, which both sets have.
+# - `SIZES` of Table 4 to `SIZES[:1]`: the small objects alone.
 #
 # In the download: Figure 3's numbers, what the pictures of present objects show, and the paper's
 # Tables 4 and 7.

@@ -60,8 +60,7 @@ Markdown("\n\n".join(ledger.conclusion(findings) for findings in (on_oric, on_pr
 # and of the fine-tuned one; the last two in the words of the lessons. The sets are ORIC questions
 # about other pictures, in four wordings, and a *probe*: claims about colours, numbers, positions
 # and places, which the fine-tuning never asks about. An answer that says neither yes nor no counts
-# as wrong. The run takes minutes and is no part of the tests: its result, with every answer, is
-# committed.
+# as wrong. The run is no part of the tests: its result, with every answer, is committed.
 
 # %%
 PRINTED_ROWS = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"}
@@ -337,7 +336,7 @@ tables.plain(apart.set_axis(names.tolist()), name="apart", caption=caption)
 # - **“Taught the form” is the control that the paper lacks.** It sees the same prompt, writes the
 #   same tags and has met no label of a training question. What the rewards add beyond the habit of
 #   describing first is the difference from it. Its lessons ask about an object that is there in
-#   one picture and one that is not in the next, so that its own answers are of both kinds.
+#   one picture and one that is not in the next, so that its own answers can be of both kinds.
 # - **One run, one seed, one model.** The intervals are about questions; they do not say how another
 #   run would end.
 # - Table 9's learning rate, sampling and epochs are an eight-billion model's; the pocket run's own
@@ -349,16 +348,16 @@ tables.plain(apart.set_axis(names.tolist()), name="apart", caption=caption)
 #   picture. Please answer yes or no.” in its place, which it has, and teach the tags by example.
 #   Figure 12's means nothing to a model that has never reasoned in words.
 # - **The lessons are few.** A pocket model learnt to bind answers to questions from far more turns
-#   than these. “Taught the form − as it is” says what the form costs it; the rewards start from
+#   than these. “Taught the form − as it is” says what the form changes; the rewards start from
 #   there.
-# - **This run was not the first try.** In two earlier tries the wording of a lesson gave its answer
-#   away, and the model learnt the wording; the second try showed this by its answers to these
-#   held-out questions. We then changed the lessons: pairs share one wording, the prompt uses known
-#   words, the first steps are smaller, and yes and no weigh more. We judged these changes by the
-#   model's answers to other lessons. We halved the learning rate of the fine-tuning once, when the
-#   model said yes to everything. All this was done on the book's first model, and the claims were
-#   written when a run on it was known; the run shown is of the settings found then, on the model of
-#   today (commit `2ed6d73`).
+# - **The settings were found on the book's first model.** In two tries the wording of a lesson gave
+#   its answer away, and the model learnt the wording; the second try showed this by its answers to
+#   the held-out questions of then. We then changed the lessons: pairs share one wording, the prompt
+#   uses known words, the first steps are smaller, and yes and no weigh more. We judged these
+#   changes by the model's answers to other lessons. We halved the learning rate of the fine-tuning
+#   once, when the model said yes to everything. The claims were written when a run on that model
+#   was known; the run shown is a later one, by these settings, of the LLaVA-NeXT that was the
+#   book's before today's, on the questions of that time (`2ed6d73`).
 # - Table 5(b) compares with people's answers; the onlooker's labels are no people's. They come from
 #   the picture alone, by a threshold that was set before any answer was scored by it.
 # - Existence in AMBER has no question whose answer is yes, so macro F1 has no value there. The

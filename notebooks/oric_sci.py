@@ -47,10 +47,11 @@ Markdown(f"{ledger.conclusion(findings)}\n\n{chapters.absences(recorded)}")
 # The pocket benchmark has a hundred pairs of pictures, two present and two absent objects each, in
 # the paper's four wordings. *Present found* is recall of yes, whose loss is misses; *absent denied*
 # is recall of no, whose loss is hallucinations; a metric is averaged over the wordings. Each method
-# is compared with the base on the same questions, and a picture is a cluster of every interval. An
-# answer that is neither yes nor no is *unknown*: it counts as wrong. The p-values are the sign-flip
-# test's over pictures, with Holm's correction over the lines of all models; macro F1, which is no
-# mean over answers, has none. {doc}`oric_construction` says how the questions are made.
+# is compared with the base on the same questions, and a picture is a cluster of every interval,
+# which is over trainings too where four or more have the answers. An answer that is neither yes nor
+# no is *unknown*: it counts as wrong. The p-values are the sign-flip test's over pictures, of the
+# shipped training, with Holm's correction over the lines of all models; macro F1, which is no mean
+# over answers, has none. {doc}`oric_construction` says how the questions are made.
 
 # %%
 methods = {name: with_constants(METHODS[name], beta=beta, tau2=tau2) for name in COMPARED}
@@ -121,14 +122,15 @@ for model, name in product(subjects, COMPARED):
             ("no", "no", "rightly"), ("no", "yes", "wrongly"),
         )
     } | {"to unknown": int((moved & (after == "unknown")).sum())}  # fmt: skip
-turned = table_of(turned, name="turned", caption="Answers that a method turns, of all wordings")
+caption = "Answers that a method turns, of all wordings; the shipped training"
+turned = table_of(turned, name="turned", caption=caption)
 turned.fold()
 
 # %% [markdown]
 # ## What SCI subtracts, and with which rounds
 #
-# What each round says alone, and SCI5 in the last line of a model. What the model says of a black
-# picture is the prior that SCI subtracts: the more often that is yes, the less often SCI5 says it.
+# What each round of the shipped training says alone, and SCI5 in the last line of a model. What the
+# model says of a black picture is the prior that SCI subtracts.
 
 # %%
 alone = {}
@@ -144,7 +146,7 @@ caption = "Each round alone, and SCI5, in percent; unknown answers are counts"
 table_of(alone, name="alone", caption=caption).fold()
 
 # %% [markdown]
-# SCI with M dummy pictures and N rewritten prompts, replayed from the recorded logits, less the
+# SCI with M dummy pictures and N rewritten prompts, replayed from this training's logits, less the
 # base; *open* counts the answers that these do not settle, and that are read off the first token.
 # The table is in the download below.
 

@@ -38,7 +38,7 @@ began = stamp.begin()
 # %% tags=["hide-input"]
 subjects = chapters.subjects(models, records)
 longer = [model for each in subjects if (model := read_extended(each, extended)) is not None]
-trainings = chapters.by_seed(subjects)
+trainings = chapters.by_training(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 at_head = Answer()  # computed below, and written here
@@ -48,14 +48,14 @@ at_head = Answer()  # computed below, and written here
 #
 # On the same rows, one method's answers less another's: a row counts 1 if the first alone is right,
 # −1 if the other alone is. The mean over a subset is in points; its interval is over question
-# groups.
+# groups, and over trainings too where four or more are taken together.
 
 # %%
 OWN, OTHER, ALL = "SCI5’s rounds", f"{2 * others} other rounds", "all other rounds"
 
 
 def constructions(model):
-    """By name, the dummies and rewordings that build BS; noise400 in none, it shows too much."""
+    """By name, the dummies and rewordings that build BS; noise400, which may show much, in none."""
     rounds = [[name for name in model.records.rounds[1:] if is_visual(name) == visual]
               for visual in (True, False)]  # fmt: skip
     rest = [[name for name in kind if name not in (*SCI5.rounds, "noise400")] for kind in rounds]
@@ -103,14 +103,15 @@ def differences(training, beside):
 
 def headlines():
     """Every difference of every training by itself, each claimed to be positive."""
-    for seed, beside in trainings.items():
+    for number, beside in trainings.items():
         for training in beside:
             rest = [model for model in beside if model is not training]
             for what, pair, rows in differences(training, rest):
                 judging = beside if " of " in what else [training]
                 yield frame.line(
                     training, less(*pair), lambda _, rows=rows: rows, what=what,
-                    mark=f"seed {seed}", claim="greater", fit=all(each.fit for each in judging),
+                    mark=f"training {number}", claim="greater",
+                    fit=all(each.fit for each in judging),
                 )  # fmt: skip
 
 
@@ -123,7 +124,7 @@ def judged(lines):
     return tidy
 
 
-held, by_seed = judged(held_out()), judged(headlines())
+held, by_training = judged(held_out()), judged(headlines())
 
 # %% [markdown]
 # A verdict depends on the training where the claim holds on one and fails on another. Of fewer than
@@ -148,7 +149,7 @@ def over_trainings():
         whole = merged.setdefault((line["model"], line["what"]), {**line, "trainings": []})
         whole["trainings"] += line["trainings"]
     tidy = judged(merged.values()).set_index(["model", "what"])
-    single = by_seed.groupby(["model", "what"], sort=False)
+    single = by_training.groupby(["model", "what"], sort=False)
     tidy["mean"], words = single["estimate"].mean(), single["verdict"].agg(list)
     tidy["together"], tidy["trainings"] = words.map(together), words.map(len)
     few = words.map(lambda each: each[0] if len({*each}) == 1 else "inconclusive")
@@ -173,7 +174,7 @@ def of_held_out():
     claims = held[held["claim"].notna()] if longer else pd.DataFrame(columns=["built", "verdict"])
     word = chapters.overall(claims.loc[claims["built"] == OTHER, "verdict"])
     head = f"**Verdict, {named('drbench_held_out')}: {word}.** SCI5 against the base, BS built"
-    answers = [f"{head} with {OTHER}."]
+    answers = [f"{head} with {OTHER}; the shipped training."]
     for model, part in claims.groupby("model", sort=False) if longer else ():
         own, other, rest = map(told, part.itertuples())
         answers.append(f"**{model}.** Against the base SCI5 {own} select. It {other} select; it "
@@ -244,10 +245,10 @@ if longer:
     )
 
 # %%
-shades = zip(dict.fromkeys(by_seed["mark"]), figures.SEED_COLOURS, strict=False)
+shades = zip(dict.fromkeys(by_training["mark"]), figures.TRAINING_COLOURS, strict=False)
 figures.show(
-    draw(by_seed, "what", {mark: (shade, shade) for mark, shade in shades}),
-    "The headline differences by training: marks of one line that lie apart are the luck of a "
+    draw(by_training, "what", {mark: (shade, shade) for mark, shade in shades}),
+    "The headline differences by training: marks of one line that lie apart may be the luck of a "
     "training.",
     alt="A panel a model, a line a difference such as SCI5 less base on B: a dot with an "
     "interval for each training, in points.",
@@ -265,12 +266,12 @@ figures.show(
 # the BS of another model (Table 3). But that was built with the same four rounds. Here BS is built
 # with rewordings and noises that SCI5 never reads.
 #
-# The rows are those of the records of more rounds, a fixed part of the question groups. One
-# changed answer selects a row, so more rounds select more rows, and more of S. The fair comparison
-# has as many other rounds as SCI5 has: two rewordings and two dummies.
+# The rows are those of the records of more rounds, which the shipped training alone has: a fixed
+# part of the question groups. One changed answer selects a row, so more rounds select more rows.
+# The fair comparison has as many other rounds as SCI5 has: two rewordings and two dummies.
 #
 # S∖B leans towards the base and B against it, whichever rounds select ({doc}`../book/drbench`); BS
-# mixes both, in a share that differs between the constructions ({doc}`why_gains`). So the parts
+# mixes both, in a share that may differ between the constructions ({doc}`why_gains`). So the parts
 # stand beside the whole. The claim is about BS, against the base.
 
 # %%
@@ -301,10 +302,10 @@ if longer:
 # %% [markdown]
 # ### The same question to the paper
 #
-# Rows that another model stumbles over are mostly rows where this one does not, so there is little
-# to gain; and both BS come from one list of rounds. A BS built with V3 to V7 and other dummies, as
-# here, would tell the two apart, and needs no further training or data: some rounds more on the
-# test rows.
+# Rows that another model stumbles over may be rows where this one does not, with little to gain;
+# and both BS come from one list of rounds. A BS built with V3 to V7 and other dummies, as here,
+# would tell the two apart, and needs no further training or data: some rounds more on the test
+# rows.
 
 # %%
 texts = []
@@ -318,21 +319,23 @@ Markdown(f"In its Table 3, {', '.join(texts)}.")
 # (headline_seeds)=
 # ## The headline claims on several trainings
 #
-# **Claim.** No verdict on a headline claim depends on the seed of training.
+# **Claim.** No verdict on a headline claim depends on the training.
 #
-# Intervals on the other pages say how much a number would move with other *questions*. They say
-# nothing of another *training*: a pocket model trained with another seed, on other pictures of the
-# same world, is another model. Seed 0 is the model of nearly all other pages; of the others only
-# the records ship. Each model's DRBench is its own, so that of another seed holds other rows.
+# A pocket model trained with another seed, on other pictures of the same world, is another model.
+# From four trainings on, intervals on the other pages are over them too; here each stands by
+# itself. Each model's DRBench is its own, so that of another training holds other rows.
 #
 # The claim is that each difference is positive. The line with the BS of another model asks whether
-# the gain carries over to rows that the other model of the *same seed* stumbles over.
+# the gain carries over to rows that the other model's training of the *same number* stumbles over.
 
 # %%
 for model in subjects:
-    mine, how = by_seed[by_seed["model"] == model.shown], {"rows": ("what",), "columns": ("mark",)}
+    mine, how = (
+        by_training[by_training["model"] == model.shown],
+        {"rows": ("what",), "columns": ("mark",)},
+    )
     caption = f"Headline claims of {model.shown}, differences in points, by training"
-    display(frame.table(mine, **how, show=("here", "n"), name=f"seeds-{model.name}",
+    display(frame.table(mine, **how, show=("here", "n"), name=f"trainings-{model.name}",
                         caption=caption))  # fmt: skip
     caption = f"Headline claims of {model.shown}: whether each is positive"
     table = frame.table(mine, **how, show=("verdict",), name=f"agree-{model.name}",
@@ -352,19 +355,17 @@ for model in subjects:
 # %% [markdown]
 # ## Reading and deviations
 #
-# - A few seeds show whether a sign is an accident of one training. Under four there is no interval
-#   over trainings; the verdict is then the word that all of them have, else *inconclusive*. With
-#   one seed there is nothing to compare.
+# - A few trainings show whether a sign is an accident of one. Under four there is no interval over
+#   them; the verdict is then the word that all have, else *inconclusive*. With one there is nothing
+#   to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
-# - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
-#   and questions of training. The evaluation's pictures are the same for all. Seeds 1 and 2 were
-#   trained from random weights by both parts of the recipe, one after the other; seed 0 goes on
-#   from the book's first models, and its first part is of earlier code ({ref}`registration`).
+# - All trainings of a family share world, curriculum, number of steps and sizes; the seed draws
+#   weights, pictures and questions. The evaluation's pictures are the same for all.
 #
 # ## If you change …
 #
-# - `others=3`: three dummies and three rewordings select. BS grows, by S above all, and the gain on
-#   it shrinks towards that of all other rounds.
+# - `others=3`: three dummies and three rewordings select. BS grows, towards that of all other
+#   rounds.
 # - `differences`: one more line, such as `"TIE"` in the place of `"VCD"`, puts another claim to
 #   every training.
 # - `models=[mine]` and `records=runs/mine`: a model of yours; with `sci evaluate --methods
@@ -376,16 +377,16 @@ for model in subjects:
 # The download holds how many test rows are in each subset, by training.
 
 # %%
-seeds = [training for of_one in trainings.values() for training in of_one]
+every = [training for of_one in trainings.values() for training in of_one]
 counted = {}
-for each in seeds:
+for each in every:
     sets = each.sets("any", "rows")[["all", "B", "S", "BS"]]
-    counted[f"{each.shown}, seed {each.seed}"] = sets.sum()
+    counted[f"{each.shown}, training {each.number}"] = sets.sum()
 counted = tables.plain(pd.DataFrame.from_dict(counted, orient="index"), name="rows", caption="")
 tables.download("other_rows", [counted])
 
 # %% tags=["hide-input"]
-shipped = [replace(each, name=f"{each.name} seed {each.seed}") for each in seeds]
+shipped = [replace(each, name=f"{each.name} training {each.number}") for each in every]
 chapters.stamp_of(shipped, [model.path for model in longer])
 
 # %% tags=["hide-input", "nbval-ignore-output"]

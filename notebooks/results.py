@@ -75,8 +75,7 @@ moved = frame.measured(answers(*case) for case in cases)
 figures.show(
     turned.switched(moved, (SHIPPED, "all"), [CONTROLS[name].label for name in CONTROLS]),
     "The model’s answers that a method breaks (left) and mends (right); a ring marks what has "
-    "nothing of SCI; a faint dot is another training; longer bars end with the axis. "
-    "Second choice and β = 0.5 need logits, which the records of further trainings do not keep.",
+    "nothing of SCI; a faint dot is a single training; longer bars end with the axis.",
     alt="Two switches, for β and for rows; a panel a model and a line a method: a bar to the left "
     "for answers broken, one to the right for answers mended, in percent of the rows.",
 )
@@ -129,7 +128,7 @@ gains = frame.measured(less(*case) for case in product(subjects, OPPONENTS, LINE
 # %%
 figures.show(
     frame.side_by_side(subjects, gains, "contrast", "part", xlabel="points"),
-    "What SCI5 gains over VCD, over TIE and over the base, here (full; grey: trainings beside) and "
+    "What SCI5 gains over VCD, over TIE and over the base, here (full; grey: single trainings) and "
     "in the paper (open): to the right of the line SCI5 is better.",
     alt="Three panels, SCI5 less VCD, less TIE and less base, a line a subset and one each for all "
     "rows at two β: dots with intervals for the pocket models, diamonds for the paper’s, in "

@@ -47,7 +47,8 @@ at_head = Answer()  # computed below, and written here
 #
 # From the dummies alone at τ1 = 1 to the whole method, in two steps: first τ1 is raised, then the
 # rewordings are added. Both gains are differences of answers to the same test rows, and add up to
-# what Table 5 credits to the rewordings.
+# what Table 5 credits to the rewordings. Where four trainings or more have the answers, an interval
+# is over them too.
 
 # %%
 WHOLE = named_method(method)
@@ -277,7 +278,7 @@ second.table(judged, "prose-judged").fold()
 # ## Deviations
 #
 # - Methods without rewordings were not decoded. They are replayed from recorded logits, so they are
-#   of trainings with logits alone; at most one row in a hundred of BS is read off its first token.
+#   of trainings with logits alone; what these leave open is read off the first token.
 # - The share of a step that τ1 makes has no meaning where the step may be 0, and is left out
 #   there. It can be more than 100 % where the rewordings lose.
 # - S and S∖B are selected by V1 and V2 ({doc}`../book/drbench`). {doc}`why_gains` says why a gain

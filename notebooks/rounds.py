@@ -70,8 +70,9 @@ at_head = Answer()  # how much of Table 5 is τ1's: computed below, and written 
 #
 # On the same test rows, a size's answers less those of the size before: a row counts 1 if the
 # larger alone is right, −1 if the smaller alone is. The mean over a subset is in points; its
-# interval is over question groups. The first step, from the base, cannot lose on B, where the base
-# is wrong on every row. A grey dot is another training of the same recipe, on its own subsets.
+# interval is over question groups, and over trainings too where four or more have the answers. The
+# first step, from the base, cannot lose on B, where the base is wrong on every row. A grey dot is a
+# single training, on its own subsets.
 # Change β or τ2 above (`sci notebook rounds --set beta=0.5 --out runs`), and answers are
 # recomputed from the recorded logits; the verdicts above stay those of the paper's constants.
 
@@ -108,7 +109,7 @@ shown = changes[changes["size"].ne("SCI3") & changes["subset"].isin(["BS", "S∖
 figures.show(
     frame.dots(shown, ("model", "subset"), "size", xlabel="less the size before, points"),
     "What two more rounds change beyond SCI3, by subset: to the right of the line the larger size "
-    "is right more often; open: the paper, grey: other trainings.",
+    "is right more often; open: the paper, grey: single trainings.",
     alt="A row of panels a model, a panel a subset, a line each for SCI5 less SCI3 and SCI7 less "
     "SCI5: dots with intervals in points, open diamonds for the paper, grey dots for trainings.",
 )
@@ -174,8 +175,9 @@ for model in subjects:
 # %% [markdown]
 # ### Every combination
 #
-# All subsets of the recorded rounds on the test rows of BS. The first row holds textual rounds
-# alone, the first column visual rounds alone, the corner the base.
+# All subsets of the recorded rounds on the test rows of BS, of the shipped training as in Table 5.
+# The first row holds textual rounds alone, the first column visual rounds alone, the corner the
+# base.
 
 # %%
 grids = {}
@@ -323,7 +325,7 @@ for shown, part in textual[textual["n"] > 0].groupby("model", sort=False):
 left = textual[textual["of"].eq("one τ1 for all") & textual["n"].gt(0)]
 still = f"{sum(left['low'] > 0)} of {len(left)} models"
 at_head.write(
-    "**Part of what a rewording seems to add is added by τ1**, which the paper raises with each. "
+    "**What a rewording adds is mixed with what τ1 adds**, which the paper raises with each. "
     f"At one τ1 for all combinations, what the rewordings add is surely above 0 for {still}. All "
     "of them together add, in points on BS:\n\n" + "\n".join(said) + "\n\n"
     f"[What do the rewordings do?]({address('rewordings')}) takes the two apart."
@@ -344,9 +346,9 @@ for table in ledger.tables(of_each):
 # ## Figures 1(d) and 2: more rounds
 #
 # The paper's two figures print no numbers, so its Table 9 stands for them here, dashed and open.
-# Our numbers are in {doc}`table02_drbench`, by subset and question type. The band is the interval
-# of Overall. One round is the base, which is wrong on every row of B by definition; the paper's
-# Qwen2-VL was sampled, and so is right on some.
+# Our lines are the shipped training's, the band the interval of Overall; {doc}`table02_drbench` has
+# our numbers over trainings, by subset and question type. One round is the base, which is wrong on
+# every row of B by definition; the paper's Qwen2-VL was sampled, and so is right on some.
 
 # %% tags=["hide-input"]
 styles = {"MCQ": ("#0072b2", "o"), "Others": ("#dd6b20", "s"), "Overall": (INK, "D")}
@@ -393,8 +395,9 @@ for table in ledger.tables(of_more):
 # $\tau_1$ half a unit more. The further dummies are noisier than the paper's, at steps 600, 700,
 # 800 and 900: less noise would show more of what a dummy must hide. The further rewrites, V4 to V7,
 # are of our own making. They combine the paper's three ideas (details, the other language, a clever
-# student) in the four ways left, in the paper's own words, and were never tuned. These rounds were
-# run on a fixed part of the question groups (see *Records of these rounds*).
+# student) in the four ways left, in the paper's own words, and were never tuned. The shipped
+# training alone ran these rounds, on a fixed part of the question groups (see *Records of these
+# rounds*).
 
 # %%
 longest = [beside.extended(model, extended) or model for model in subjects]
@@ -424,7 +427,8 @@ replace(part, name="rows-longest", caption=f"{part.caption}: the part with all f
 # token whose TC lies more than $\tau_1 \ln(1/\beta)$ below the best, so it loosens as $\tau_1$
 # grows. *Margin kept* holds that margin at SCI₅'s and lets $\tau_1$ grow in the score; *τ1 kept*
 # holds both, and with them the weight of VC against TC. Nothing is chosen: all follow from the
-# presets. The first table has the paper's own steps under both, on all test rows of BS.
+# presets. The first table has the paper's own steps under both, on all test rows of BS, over
+# trainings; the curves are of the shipped training, on the part with all fifteen rounds.
 #
 # Cost is in tokens through the language model, counted by the engine's own plan with the rounds in
 # two phases, in multiples of the base. A rewrite costs its own few tokens, a noisy dummy a picture
@@ -552,7 +556,7 @@ for model in longest:
 # ### Records of these rounds
 #
 # A fifth of the question groups, chosen by a hash of their name, was evaluated under all fifteen
-# rounds, for each model:
+# rounds, by the shipped training of each model:
 #
 # ```bash
 # sci evaluate --model checkpoints/pocket-qwen2vl --methods extended --share 5 \
@@ -563,11 +567,11 @@ for model in longest:
 #
 # ## Deviations
 #
-# - **A flat curve is not a failure of the method**, but of the claim that rounds pay by themselves.
+# - **A flat curve is no failure of the method**, but of the claim that rounds pay by themselves.
 # - **On B nothing can be worse than the base.** The base is wrong there on every row by
-#   construction, so the first round that changes its answers gains. BS holds B, so its values lean
-#   upwards too. Values on S∖B lean downwards, for it lacks those errors of the base. Those of all
-#   rows lean neither way.
+#   construction, so the first round that changes its answers can only gain. BS holds B, so its
+#   values lean upwards too. Values on S∖B lean downwards, for it lacks those errors of the base.
+#   Those of all rows lean neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens
 #   the constraint. {ref}`table06_plausibility` takes the two apart.
 # - The paper's Table 5 shows one model, Qwen2-VL; its rows "VC-N" are noise at step 500.
@@ -591,9 +595,9 @@ for model in subjects:
 # %% [markdown]
 # ## If you change …
 #
-# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: rounds change fewer
-#   answers, so the steps are smaller.
-# - `tau2=1`, a fifth of the weight for the dummies: black and noise add less.
+# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: rounds can change
+#   fewer answers, so steps may be smaller.
+# - `tau2=1`, a fifth of the weight for the dummies: black and noise count for less.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]

@@ -4,8 +4,8 @@
 # **Claim.** SCI5 answers more rows right than the model alone, in every run shown here.
 #
 # This page takes any number of finished runs and sets them beside each other, whatever model or
-# data set each was made with. In the book it shows the pocket models. For runs of your own, name
-# their records (files, or folders of finished `sci evaluate` runs):
+# data set each was made with. In the book it shows the shipped pocket models. For runs of your own,
+# name their records (files, or folders of finished `sci evaluate` runs):
 #
 # ```bash
 # sci notebook runs --set 'runs=[runs/mine, runs/other]' --out runs/compared
@@ -70,8 +70,8 @@ runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[
 # ## Reading and deviations
 #
 # - All rows are read here, validation and test alike, and the method with its own β. {doc}`results`
-#   reads test rows, at the larger β that the paper takes over all rows: its gains may differ in
-#   sign from those here.
+#   reads test rows, over trainings, at the larger β that the paper takes over all rows: its gains
+#   may differ in sign from those here.
 # - Two runs may differ in more than the model: precision and data are in the table of
 #   runs and in the stamp, and the reader decides what a difference means.
 # - An unknown answer is wrong, and equals no other.

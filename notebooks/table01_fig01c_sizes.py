@@ -29,11 +29,11 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci.chapters.shapes import name_lines, of_kind
+from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.pipeline import findings as ledger
-from sci_book.results.metrics import KINDS
+from sci_book.results.metrics import KINDS, of_kind
 from sci_book.results.statistics import NO_DATA, of_sums
 
 began = stamp.begin()
@@ -48,8 +48,9 @@ Markdown(ledger.conclusion(findings))
 #
 # A row counts 1 if it is in a subset and 0 if not. The mean over the test rows of a type is the
 # subset's share; its interval is over question groups, since the rotations of one question stand or
-# fall together. A grey dot is another training of the same recipe. The paper counts 13,251 test
-# rows, 10,632 of them multiple choice; the pocket twins have as many of each. *Overlap*: B and S.
+# fall together, and over trainings too where four or more have the answers. Grey dots are single
+# trainings of the recipe. The paper counts 13,251 test rows, 10,632 of them multiple choice; the
+# pocket twins have as many of each. *Overlap*: B and S.
 
 # %%
 SUBSETS = ("B", "S", "BS", "overlap")
@@ -81,7 +82,7 @@ def size(model, subset, kind="Overall", reading=HERE):
         return (found[inside] & ~found[but] if but else found[inside]).to_numpy(dtype=float)
 
     def rows(training):
-        return sets(training, reading)["all"].to_numpy() & of_kind(training, kind)
+        return sets(training, reading)["all"].to_numpy() & of_kind(training.kinds, kind)
 
     return frame.line(
         model, values, rows, (0.0, 1.0), subset=subset, kind=kind,
@@ -98,7 +99,7 @@ sizes["paper, rows"] = [tables.number(n, 0) for n in counted]
 # %%
 figures.show(
     frame.dots(sizes, ("kind", "model"), "subset", xlabel="share of the rows of that type, %"),
-    "The sizes of the subsets, here (full; grey: other trainings) and in the paper (open).",
+    "The sizes of the subsets, here (full; grey: single trainings) and in the paper (open).",
     alt="A row of panels a type of question, a panel a model, a line each for B, S, BS and their "
     "overlap: dots with intervals for our share of rows, diamonds for the paper’s.",
 )
@@ -196,8 +197,9 @@ figures.show(
 # Hard rows are not fixed: of all rows, 24.68 % are hard for the paper's LLaVA-NeXT, and only 7.34 %
 # for Qwen2-VL as well. Some overlap is there by chance, and more because some questions are simply
 # hard. So beside the shared share stand the share that independence would give and, in the last
-# line, the ratio of the two. The claim's own shares, of each model's BS, stand in the tables above:
-# 100 % would mean that the other model's list holds every row of its own.
+# line, the ratio of the two (here of the shipped training). The claim's own shares, of each model's
+# BS, stand in the tables above: 100 % would mean that the other model's list holds every row of its
+# own.
 
 
 # %%
@@ -261,7 +263,7 @@ if len(subjects) > 1:
     lines = pd.concat([lines, pd.DataFrame(more)], ignore_index=True)
 frame.table(
     lines, ("part",), (), name="shared", show=("paper", "here", "n"),
-    caption="Percent of all test rows; the last line is a ratio",
+    caption="Percent of all test rows; the last line is a ratio, here of the shipped training",
 )  # fmt: skip
 
 # %%
@@ -314,13 +316,13 @@ frame.table(
 # %% [markdown]
 # ## Records
 #
-# Every row was evaluated once. The subsets follow from recorded answers: the original one, those
-# to two dummy pictures (black, noise at step 500) and those to two rewordings (V1, V2). A row whose
-# evaluation failed is left out, not scored as wrong.
+# Every training answered every row once. The subsets follow from recorded answers: the original
+# one, those to two dummy pictures (black, noise at step 500) and those to two rewordings (V1, V2).
+# A row whose evaluation failed is left out, not scored as wrong.
 #
-# Whoever tunes a method needs enough rows to tune on. The pocket world was made hard enough for at
-# least 125 multiple-choice rows and 50 others in each of B and S, on the validation split and by
-# the quantifier `any`; the test split was never looked at for this.
+# Whoever tunes a method needs enough rows to tune on. The second table counts what the shipped
+# training has on the validation split, by the quantifier `any`, beside a floor: 125 multiple-choice
+# rows and 50 others in each of B and S.
 
 # %% tags=["hide-input"]
 chapters.rows_table(subjects, quantifier, split_by)
@@ -329,11 +331,11 @@ chapters.rows_table(subjects, quantifier, split_by)
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
 floors = {}
 for model, subset, (kind, floor) in product(subjects, ("B", "S"), FLOORS.items()):
-    inside = model.sets("any", "rows", "validation")[subset].to_numpy() & of_kind(model, kind)
+    inside = model.sets("any", "rows", "validation")[subset].to_numpy() & of_kind(model.kinds, kind)
     line = {"rows": int(inside.sum()), "floor": floor}
     line["reached"] = "yes" if line["rows"] >= floor else "no"
     floors[f"{model.shown}: {subset}, {kind}"] = line
-caption = "Validation rows in B and S, split by rows, quantifier “any”"
+caption = "Validation rows in B and S, shipped training, split by rows, quantifier “any”"
 tables.plain(pd.DataFrame.from_dict(floors, orient="index"), name="validation", caption=caption)
 
 # %% [markdown]
@@ -352,11 +354,11 @@ tables.plain(pd.DataFrame.from_dict(floors, orient="index"), name="validation", 
 # - **The paper's 7.34 % is read as a share of all rows**, like the 24.68 % beside it. Its sentence
 #   ("among all 24.68% hard samples […] there are only 7.34% shared") could also mean a share of
 #   the hard ones; that would be 240 rows, fewer than the 433 of two independent models.
-# - **The last ratio is the other half of the story.** Hard rows differ from model to model, and
-#   yet a row that is hard for one is likelier to be hard for the other wherever that ratio is
-#   above 1. A list made for one model is neither useless for another nor enough.
-# - Two pocket models share the pictures they were trained on, so they may share more of their
-#   habits than two models from different laboratories.
+# - **The last ratio is the other half of the story.** Where it is above 1, a row that is hard for
+#   one model is likelier to be hard for the other: a list made for one is then of use for the
+#   other, if not enough.
+# - Two pocket models learned from pictures of one world, drawn with different seeds, so they may
+#   share more of their habits than two models from different laboratories.
 # - The margin of Figure 1(c) is that of {doc}`the ledger <verdicts>`: the paper says of its third
 #   that the shared rows are "only" so many. **Correction.** An earlier edition tested three
 #   quarters, a margin set (commit `22842e7`) before the first models were there (`c18b28d`), while
@@ -366,7 +368,7 @@ tables.plain(pd.DataFrame.from_dict(floors, orient="index"), name="validation", 
 #
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is, and sensitive if
 #   *every* rewording changes it. Both shrink, and the overlap with them.
-# - `split_by=groups`: rotations of one question stay together. The shares hardly move.
+# - `split_by=groups`: rotations of one question stay together, on one side of the split.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 
 # %% [markdown]

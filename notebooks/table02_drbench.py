@@ -30,11 +30,10 @@ from IPython.display import Markdown, display
 
 from sci_book.methods import COMPARED, betas, with_constants
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.sci.chapters.shapes import of_kind
 from sci_book.papers.shared import chapters, figures, frame, stamp, tables
 from sci_book.pipeline import findings as ledger
 from sci_book.results.controls import NULLS
-from sci_book.results.metrics import KINDS, flips
+from sci_book.results.metrics import KINDS, flips, of_kind
 from sci_book.results.statistics import mcnemar, sign_flip_test
 from sci_core.methods import METHODS
 
@@ -50,9 +49,10 @@ Markdown(ledger.conclusion(findings))
 #
 # On the same rows, a method's answers less the base's: a row counts 1 if the method alone is right,
 # −1 if the base alone is. The mean over a subset is in points; its interval is over question
-# groups. A grey dot is another training of the same recipe, on its own B and S. Change β or τ2
-# above (`sci notebook table02_drbench --set beta=0.5 --out runs`), and answers are recomputed from
-# the recorded logits; the verdict above stays that of the paper's constants.
+# groups, and over trainings too where four or more have the answers. Grey dots are single trainings
+# of the recipe, each on its own B and S. Change β or τ2 above
+# (`sci notebook table02_drbench --set beta=0.5 --out runs`), and answers are recomputed from the
+# recorded logits; the verdict above stays that of the paper's constants.
 
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
@@ -96,7 +96,7 @@ changes = frame.measured(
 # %%
 figures.show(
     frame.dots(changes, ("model", "subset"), "method", xlabel="less the base, points"),
-    "What each method changes on each subset, here (full; grey: other trainings) and in the paper "
+    "What each method changes on each subset, here (full; grey: single trainings) and in the paper "
     "(open): to the left of the line it is less often right than the base. On B nothing can be "
     "lost.",
     alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
@@ -123,7 +123,8 @@ frame.table(
 # tokens. Base accuracy on B is zero by construction under greedy decoding; the paper explains by
 # sampling that its Qwen2-VL's is not ({doc}`../book/deviations`). S∖B holds the rows that are
 # sensitive and not biased: the paper's tables imply it, as what is right on BS less what is right
-# on B, over the difference of the sizes. The download has the types of question.
+# on B, over the difference of the sizes. Over trainings, numbers of rows are means. The download
+# has the types of question.
 
 # %%
 SHOWN = ("base", *drbench_tables.INPUTS, *methods, *NULLS)
@@ -135,7 +136,7 @@ def level(model, name, subset, kind="Overall"):
     return frame.line(
         model,
         lambda training: right(training, name),
-        lambda training: sets(training, HERE)[subset].to_numpy() & of_kind(training, kind),
+        lambda training: sets(training, HERE)[subset].to_numpy() & of_kind(training.kinds, kind),
         (0.0, 1.0),
         subset=subset,
         method=name,
@@ -198,9 +199,9 @@ for table in ledger.tables(findings, {(name, "SCI5 − VCD, BS"): gap for name, 
 # %% [markdown]
 # ## Reading: two traps
 #
-# **Improving on B cannot fail.** The base is wrong there on every row, so any other answer gains.
-# The fair opponent is a method that changes the answer without merit: what the nulls score on B is
-# what any change of answer scores there.
+# **Improving on B cannot fail.** The base is wrong there on every row, so that another answer can
+# only gain. The fair opponent is a method that changes the answer without merit: what the nulls
+# score on B is what any change of answer scores there.
 
 # %%
 frame.table(
@@ -238,18 +239,18 @@ frame.table(
 #
 # ## If you change …
 #
-# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: what changes little
-#   is spared, and B gains less.
+# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: fewer answers can
+#   change, so B may gain less.
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is. The paper's own
 #   tables fit *any*.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.
 #
 # ## Stamp
 #
-# The download has accuracy by type of question, and on the parts of S and outside BS; rows that a
-# method turns from right to wrong (lost) and from wrong to right (won); and p-values of the
-# contrasts, unadjusted: of the sign-flip test over question groups, and of McNemar's exact test,
-# which takes rows for independent, as rotations of one question are not.
+# The download has accuracy by type of question, and on the parts of S and outside BS; and, of the
+# shipped training, rows that a method turns from right to wrong (lost) and from wrong to right
+# (won), and p-values of the contrasts, unadjusted: of the sign-flip test over question groups, and
+# of McNemar's exact test, which takes rows for independent, as rotations of one question are not.
 
 # %%
 cases = product(subjects, ("base", *methods, *NULLS), ELSEWHERE)
@@ -286,7 +287,10 @@ further = [
 ]
 further += [
     tables.plain(pd.DataFrame.from_dict(lines, orient="index"), name=name, caption="")
-    for lines, name in ((turned, "flips against the base, rows"), (tests, "p-values"))
+    for lines, name in (
+        (turned, "flips against the base, rows, shipped training"),
+        (tests, "p-values, shipped training"),
+    )
 ]
 tables.download("table02-elsewhere", further)
 

@@ -2,8 +2,8 @@
 # # Table 3: does a gain carry over to rows that another model built?
 #
 # **Claim.** On the BS rows that one model builds, SCI5 makes another model right more often than
-# its base does, for every pair of models that are fit to be asked ({ref}`conditions`). (BS: where a
-# model is biased, B, or sensitive, S.)
+# its base does, for every pair of models that are fit to be asked ({ref}`conditions`), or of all
+# models where fewer than two are. (BS: where a model is biased, B, or sensitive, S.)
 #
 # DRBench is built anew for every model, from that model's own failures. So a gain on it may come
 # from how its rows were chosen. The paper {cite:p}`tang2026sci` answers that doubt with Table 3,
@@ -36,13 +36,13 @@ from matplotlib.patches import Rectangle
 
 from sci_book.methods import betas, with_constants
 from sci_book.papers.sci.chapters import cross_model
-from sci_book.papers.sci.chapters.shapes import counts, of_kind
+from sci_book.papers.sci.chapters.shapes import counts
 from sci_book.papers.shared import chapters, figures, frame, gate, pages, stamp, tables
 from sci_book.papers.shared.figures import INK, READ_ON, over_ground
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
-from sci_book.results.metrics import KINDS, flips
+from sci_book.results.metrics import KINDS, flips, of_kind
 from sci_book.run import conditions
 from sci_core.methods import METHODS
 
@@ -61,13 +61,13 @@ if left_out:
     words = " or ".join(sorted({f"*{finding.verdict}*" for finding in every}))
     reasons = [
         f"{subject.shown}, which does not meet the [conditions]({pages.address('conditions')}) "
-        f"({gate.of_claim(gate.OF_SCI, {subject.shown: subject.unmet})})"
+        f"({gate.of_claim(gate.OF_SCI, {subject.shown: subject.unmet_by_trainings})})"
         for subject in left_out
     ]
     text = f"""
 The claim is not put to {" nor to ".join(reasons)}; its lines stand in the tables below. Put to
 every model shown, the claims of this page would be {words} on each. The rule that leaves a model
-out came in one commit with the results of the book’s models, and is an
+out came in one commit with the results of the book’s models before these, and is an
 [amendment]({pages.address("registration")})."""
     display(Markdown(text))
 
@@ -76,10 +76,10 @@ out came in one commit with the results of the book’s models, and is an
 #
 # All models answered the same rows, so any model's answers can be read on any model's subsets. A
 # quantity is a method's share right, or one method's less another's, row by row; its mean is in
-# percent or points, its interval over question groups. Of further trainings, the one that answers
-# is paired with the one of the same number that built the rows: the grey dots. Change β or τ2
-# above, and answers are recomputed from recorded logits; the verdicts stay those of the paper's
-# constants.
+# percent or points, its interval over question groups, and over trainings too where there are four
+# pairs or more: a training that answers is paired with the one of the same number that built the
+# rows. Grey dots are single pairs. Change β or τ2 above, and answers are recomputed from recorded
+# logits; the verdicts stay those of the paper's constants.
 
 # %%
 SUBSETS = ("B", "S", "BS", "S∖B")
@@ -115,7 +115,7 @@ def on(built, answers, what, part, kind="Overall"):
             return np.zeros(len(training.kinds), dtype=bool)
         theirs, mine = sets[partners[training]], sets[training]["BS"]
         parts = {BOTH: theirs["BS"] & mine, ALONE: theirs["BS"] & ~mine, ALL: theirs["all"]}
-        return parts.get(part, theirs.get(part)).to_numpy() & of_kind(training, kind)
+        return parts.get(part, theirs.get(part)).to_numpy() & of_kind(training.kinds, kind)
 
     return frame.line(
         answers, values, rows, (-1.0 if " − " in what else 0.0, 1.0), what=what, part=part,
@@ -134,7 +134,7 @@ carried = frame.measured(
 figures.show(
     frame.dots(carried, ("kind", "built"), "answers", xlabel="SCI5 less base, points"),
     "What SCI5 gains on the BS that a model built (across), for each model that answers, here "
-    "(full; grey: other trainings) and in the paper (open): to the left of the line it loses. On "
+    "(full; grey: single trainings) and in the paper (open): to the left of the line it loses. On "
     "its own rows a model's gain is partly built in.",
     alt="A row of panels each for MCQ, Others and Overall, a panel a model that built the rows, a "
     "line a model that answers: dots with intervals in points, diamonds for the paper.",
@@ -143,11 +143,11 @@ figures.show(
 # %% [markdown]
 # ## Table 3
 #
-# BS on the test rows, built by one model and answered by all. The paper prints base and SCI5. Below
-# them stand VCD and two *null methods* of the model that answers: its **runner-up**, the best first
-# token that reads as another answer than its base's, and a **uniform other** answer (short answers
-# have no options and are left out of it). Records that hold answers alone give no runner-up. Where
-# a null gains, a gain shows no merit.
+# BS on the test rows, built by one model and answered by all; over trainings, numbers of rows are
+# means. The paper prints base and SCI5. Below them stand VCD and two *null methods* of the model
+# that answers: its **runner-up**, the best first token that reads as another answer than its
+# base's, and a **uniform other** answer (short answers have no options and are left out of it).
+# Records that hold answers alone give no runner-up. Where a null gains, a gain shows no merit.
 
 # %%
 SHOWN = ("base", "VCD", "SCI5", "runner-up", "uniform other")
@@ -281,8 +281,8 @@ frame.table(
 )  # fmt: skip
 
 # %% [markdown]
-# A model that is left out of the claim, where there is one, does not answer a reworded question as
-# it answers the original. How often each rewording alone is right, on the rows that decide:
+# Of a model that is left out of the claim, where there is one: how often its shipped training is
+# right under the original and under each rewording alone, on the rows that decide.
 
 # %%
 for model in left_out:
@@ -291,7 +291,7 @@ for model in left_out:
     rows = known_rows.ok & ((split(known_rows) == spec["split"]) | (spec["split"] == "all"))
     measured = conditions.measure(known_rows, spec)
     for at in measured[measured["id"] == "rewording"].itertuples():
-        there = rows & of_kind(judged, at.group)
+        there = rows & of_kind(judged.kinds, at.group)
         right = {name: judged.right(name) for name in ("original", at.input)}
         gap = judged.difference(right[at.input] - right["original"], there)
         lines[f"{at.input}, {at.group}"] = {
@@ -301,7 +301,7 @@ for model in left_out:
             "allowed": f"± {at.margin:.0f}",
             "condition": at.state,
         }
-    caption = f"{model.shown}: each rewording alone beside the original, on the rows that decide"
+    caption = f"{model.shown}, shipped training: each rewording alone, on the rows that decide"
     alone = pd.DataFrame.from_dict(lines, orient="index")
     display(tables.plain(alone, name=f"alone-{model.name}", caption=caption, decimals=1))
 
@@ -313,15 +313,15 @@ for model in left_out:
 #   half alone.
 # - Decoding is greedy throughout, so that base accuracy on a model's own B is zero. The paper ran
 #   Qwen2-VL with top-k sampling.
-# - The paper's Table 3 has two models and BS only. Two models of one name (such as two seeds) are
-#   no pair of the paper's, and no printed number stands beside them.
+# - The paper's Table 3 has two models and BS only. Two models of one name are no
+#   pair of the paper's, and no printed number stands beside them.
 # - {doc}`Deviations <../book/deviations>` lists the rest, {doc}`Tables 2 and 9 <table02_drbench>`
 #   show each model on its own rows in full.
 #
 # ## If you change …
 #
-# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: SCI5 changes fewer
-#   answers, so it wins and loses less on every model's rows.
+# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: SCI5 can change
+#   fewer answers, so it may win and lose less on every model's rows.
 # - `quantifier=all`: a row is biased if *every* dummy leaves the answer as it is, so BS is smaller.
 # - `models=[pocket-qwen2vl, mine]` and a folder of records that has both: do your model's failures
 #   look like this one's?
@@ -329,8 +329,8 @@ for model in left_out:
 # %% [markdown]
 # ## Stamp
 #
-# The download holds the gains by question type and the matrix, with intervals, and what SCI5 wins
-# (wrong → right) and loses (right → wrong) against the base, in rows.
+# The download holds the gains by question type and the matrix, with intervals, and what SCI5 of the
+# shipped training wins (wrong → right) and loses (right → wrong) against the base, in rows.
 
 # %%
 turned = {}

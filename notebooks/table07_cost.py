@@ -107,8 +107,8 @@ figures.legend_below(figure, ncols=2)
 figures.show(
     figure,
     f"Time in multiples of the base on one thread of a processor, {image_tokens} image tokens and "
-    "5 new ones, by how the rounds are computed, beside the paper’s. Bars are quartiles, most of "
-    "them within a dot; the claim is on two phases with black kept.",
+    "5 new ones, by how the rounds are computed, beside the paper’s. Bars are quartiles, where "
+    "they reach beyond a dot; the claim is on two phases with black kept.",
     alt="A panel for the sizes of each model, groups for SCI3, SCI5 and SCI7: dots for one by "
     "one, one batch, two phases with and without a kept black picture, and with the gate; a "
     "diamond for the paper’s batch on a GPU, a dotted line for what is claimed.",
@@ -352,9 +352,9 @@ tables.plain(decided("of").rename_axis(None), name="decided", caption=caption, d
 #
 # Tokens through the language model with the gate, in multiples of the base on the same rows,
 # padding included, and what the store of prefixes did. The lines `SCI(M=0, …)` have no dummy
-# picture: they are the floor that no gate can go under. Where a prompt is mostly text, as those of
-# pocket data are, a reworded instruction weighs more than beside a picture of hundreds of tokens;
-# and a model in doubt looks at its dummy pictures.
+# picture: they are the floor that no gate can go under. Where a prompt is mostly text, a reworded
+# instruction weighs more than beside a picture of hundreds of tokens; and a model in doubt looks at
+# its dummy pictures.
 
 # %%
 lines, lengths = {}, {}
@@ -383,8 +383,8 @@ tables.plain(computed, name="work", caption=caption)
 #
 # Every round has a prompt of the layout above, and the gate is off; the vision tower is part of the
 # time, the preparation of pictures is not. Below, on pocket data, `generate` goes from picture to
-# text with the trained models, preparing the pictures included, the gate on: its levels suppose
-# questions that the textual rounds mostly decide.
+# text with pocket models as trained when this was measured, preparing the pictures included, the
+# gate on: its levels suppose questions that the textual rounds mostly decide.
 #
 # A level holds if the upper quartile is below it, and fails if the lower quartile is above. The
 # column *tokens* has what is counted: tokens through the language model, in multiples of the base.
@@ -425,10 +425,10 @@ Markdown(
 )
 
 # %% [markdown]
-# Where levels on pocket data fail, the tokens counted above say why. A pocket prompt is mostly
-# text, so the textual rounds alone, which no gate can skip, already compute a multiple of the
-# base's tokens (the lines `SCI(M=0, …)`); and the pocket models are so often in doubt that many
-# questions need their dummy pictures too.
+# Where a level on pocket data fails, the tokens counted above may say why. Where a prompt is mostly
+# text, the textual rounds alone, which no gate can skip, already compute a multiple of the base's
+# tokens (the lines `SCI(M=0, …)`); and a question on which a model is in doubt needs its dummy
+# pictures too.
 
 # %% [markdown]
 # ## What the time beyond the base consists of

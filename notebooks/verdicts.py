@@ -13,7 +13,6 @@
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 extended: str = "data_manifests/records/extended"
-trainings: str = "data_manifests/records/dial"
 results: str = "benchmarks/results"
 pages: str = "notebooks"
 papers: list = ["Self-Critical Inference", "C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
@@ -36,7 +35,7 @@ titles = {subject.name: subject.shown for subject in subjects}
 claims = [claim for claim in load_claims() if claim.paper in chosen]
 findings = ledger.evaluate(claims, subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
-ours = own_claims.claim_lines(subjects, extended, trainings) if "sci" in chosen else None
+ours = own_claims.claim_lines(subjects, extended) if "sci" in chosen else None
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
@@ -50,8 +49,9 @@ Markdown(
 )
 
 # %% [markdown]
-# Apart from the papers' claims there are those of two pages of the book's own, which were
-# registered before their results ({ref}`registration`; it names the pages whose claims were not):
+# Apart from the papers' claims there are those of a page of the book's own, which were registered
+# before the results of the models of that time and are judged on today's ({ref}`registration`; it
+# names the pages whose claims were not). Those about {ref}`dial` are not judged yet.
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
@@ -108,21 +108,21 @@ for paper in chosen:
 # ## How a verdict comes about
 #
 # A claim is about one quantity or several: shares right, differences of two methods on the same
-# rows, sizes of subsets, times. Each has one interval in the whole book, over question groups;
-# times get the quartiles of what was measured. A part *holds* if its interval lies wholly on the
-# claimed side of the margin, *fails* if it lies wholly on the other, and is *inconclusive* if it
-# reaches the margin. A claim holds if all its parts do. It fails only if a part lies on the other
-# side beyond chance: of k parts one does so by chance k times as often, so that part's p is first
-# taken k times (unless the paper itself asks for less: "almost all data sets"). A claim about one
-# of the paper's two models, or a pair of them, is tested on the model of that name (in the book,
-# the pocket model) and is *not comparable* elsewhere; a companion's claims are tested on its own
-# records.
+# rows, sizes of subsets, times. Each has one interval in the whole book, over question groups, and
+# over trainings too where there are four or more; times get the quartiles of what was measured. A
+# part *holds* if its interval lies wholly on the claimed side of the margin, *fails* if it lies
+# wholly on the other, and is *inconclusive* if it reaches the margin. A claim holds if all its
+# parts do. It fails only if a part lies on the other side beyond chance: of k parts one does so by
+# chance k times as often, so that part's p is first taken k times (unless the paper itself asks for
+# less: "almost all data sets"). A claim about one of the paper's two models, or a pair of them, is
+# tested on the model of that name (in the book, the pocket model) and is *not comparable*
+# elsewhere; a companion's claims are tested on its own records.
 #
 # A model is judged over the trainings of its recipe whose records have what a claim asks for: of
 # four and more each part is the mean over trainings, with an interval over trainings and questions
 # together; of fewer every training is judged by itself, and the verdict is the word that all have,
-# else *inconclusive* (the numbers are then the first training's). Two models are compared seed by
-# seed. What was measured apart from records, time and fine-tuning, is of one training.
+# else *inconclusive* (the numbers are then the first training's). Two models are compared
+# training by training. What was measured apart from records, time and fine-tuning, is of one.
 #
 # What SCI assumes of its rounds has to hold before a claim about SCI can be judged
 # ({ref}`conditions`). On a model that does not meet what a claim rests on, or of which that is not
@@ -131,13 +131,13 @@ for paper in chosen:
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of the
-# book's first models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The
-# companions' files say which of their claims were written down after a result. Some were mended,
-# after all records of those models, and all registered (23 November, 19:10) before the models
-# judged here were finished or had answered a question of today's world. But claims on time are
-# judged on a measurement of 21 November, and seed 0 of both, which is among those judged here, goes
-# on from those first models ({ref}`registration`). That they are judged over trainings is an
-# amendment. `sci claims --json` prints the ledger, and the registration.
+# book's first models and the first three pages of results (21 November 2026, 10:25 and 15:03 UTC).
+# The companions' files say which of their claims were written down after a result. Some were
+# mended, after all records of those models, and all registered (23 November, 19:10). They were
+# registered once more, over trainings whose seeds nobody chose, before any method's answer on these
+# was compared with a truth ({ref}`registration`). But claims on time are judged on a measurement of
+# 21 November, of the weights of that day. `sci claims --json` prints the ledger, and both
+# registrations.
 
 # %% [markdown]
 # ## Reading and deviations

@@ -5,8 +5,8 @@
 # that the share of B decides whether it gains at all.
 #
 # A gain on BS mixes two. On B the base is wrong by definition, so a changed answer can only help.
-# On S∖B (sensitive, not biased) the base is often right, so a changed answer can hurt. How much of
-# BS is B differs from model to model, and so does what made a row sensitive: the rewording V1 (in
+# On S∖B (sensitive, not biased) the base may be right, and then a changed answer hurts. How much of
+# BS is B may differ from model to model, and so may what made a row sensitive: the rewording V1 (in
 # the prompt's language) or V2 (in the other language).
 
 # %% tags=["parameters", "hide-input"]
@@ -49,8 +49,8 @@ at_head = Answer()  # computed below, and written here
 # ## The mix
 #
 # With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). So the two gains say what the
-# gain on BS would be at any w, also at the paper's, whose models have other shares of B (its Table
-# 1). Test rows; intervals over question groups.
+# gain on BS would be at any w, also at that of the paper's models (its Table 1). Test rows;
+# intervals over question groups, and over trainings too where four or more have the answers.
 
 # %%
 OPPONENTS = ("base", "VCD", "TIE")
@@ -153,8 +153,9 @@ for ax, model, (_, of_bs) in zip(axes[0], subjects, of_b.iterrows(), strict=True
         ax.fill_between(x, curve["low"], curve["high"], color=shade, alpha=0.15, linewidth=0)
         here = by_part.loc[model.shown, name, "BS"]
         ax.plot(share, here["estimate"], "o", color=shade)
+        grey = "each training" if here["trainings"] > 1 else "other trainings"
         for other in zip(of_bs["others"], here["others"], strict=False):
-            ax.plot(*other, "o", color=frame.OTHER, ms=4, label="other trainings")
+            ax.plot(*other, "o", color=frame.OTHER, ms=4, label=grey)
         if not np.isnan(paper := paper_gain(model, name)):
             ax.plot(100 * paper_share(model), paper, "D", mfc="white", mec=shade, markersize=7,
                     label=f"paper, over {name}")  # fmt: skip
@@ -164,7 +165,7 @@ legend_below(figure, ncols=3)
 figures.show(
     figure,
     "SCI5’s gain on BS as the share of B in BS goes from none to all; the dot is the mix as "
-    "measured, the diamond the paper’s; grey: other trainings, each at its own mix.",
+    "measured, the diamond the paper’s; grey: single trainings, each at its own mix.",
     alt="A panel a model: two lines with bands, the gain over base and over VCD in points "
     "against B as a percentage of BS.",
 )
@@ -234,10 +235,10 @@ tables.plain(levels, name="made-s", caption=caption)
 # ## Who spoils S∖B
 #
 # S∖B is made of rows on which V1 or V2 differs from the base. So a method that drops the base's
-# right answer there lands often on what V1 or V2 says, whether it has read them or not. Methods
-# that read no rewording say how often: where their share is not below SCI5's, SCI5's share does not
-# show that a wording spoilt the answer. The last two lines are SCI5 without its rewordings, once at
-# the τ1 that Table 5 gives such a combination, once at SCI5's own. They were not decoded, so that
+# right answer there may land on what V1 or V2 says, whether it has read them or not. Methods that
+# read no rewording say how often: where their share is not below SCI5's, SCI5's share does not show
+# that a wording spoilt the answer. The last two lines are SCI5 without its rewordings, once at the
+# τ1 that Table 5 gives such a combination, once at SCI5's own. They were not decoded, so that
 # what they say beyond the first token is not compared.
 
 # %%
@@ -280,7 +281,7 @@ for model in subjects:
         }
     right = f"{tables.number(100 * base[rows].mean(), 1)} %" if rows.any() else "none"
     display(Markdown(f"{model.shown}: on S∖B the base is right on {right} of {rows.sum():,} rows."))
-caption = "Answers on S∖B that a method spoils or mends, rows"
+caption = "Answers on S∖B that a method spoils or mends, rows of the shipped training"
 tables.plain(pd.DataFrame.from_dict(spoilt, orient="index"), name="spoilt", caption=caption)
 
 # %% [markdown]
@@ -311,7 +312,8 @@ for ax, model in zip(axes[0], subjects, strict=True):
 legend_below(figure, axes[0, :1], ncols=2)
 figures.show(
     figure,
-    "The rows that SCI5 turns from wrong to right and from right to wrong, by family of question.",
+    "The rows that SCI5 turns from wrong to right and from right to wrong, by family of question, "
+    "in the shipped training.",
     alt="A panel a model, a line a family of questions: a green bar to the right for rows that "
     "became right, a red bar to the left for rows that became wrong, in percent of the "
     "family’s test rows.",
@@ -367,8 +369,8 @@ frame.table(
 #
 # ## If you change …
 #
-# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: fewer answers
-#   change, so B gains less and S∖B loses less.
+# - `beta=0.8`, the constraint that the paper uses on the data sets as they are: fewer answers can
+#   change, so B may gain less and S∖B lose less.
 # - `quantifier=all`: a row is in B or S if *every* dummy or rewording makes it so, and the share of
 #   B in BS is another.
 # - `models=[mine]` and `records=runs/mine`: a model of yours, from the folder of `sci evaluate`.

@@ -18,7 +18,7 @@ from sci_book.commands import papers
 from sci_book.papers.sci.chapters import time_measures
 from sci_book.papers.sci.dial import trainings
 from sci_book.papers.shared import timing
-from sci_book.papers.shared.chapters import seed_folders, seed_in
+from sci_book.papers.shared.chapters import training_folders, training_in
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline import registration
 from sci_book.pipeline.claims import load_claims
@@ -173,7 +173,7 @@ def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
     pair, sister = freeze_records.PAIR, freeze_records.SISTER
     folder, made = freeze_records.RECORDS, {file for file, _ in planned(0, *freeze_records.PAIR)}
     made |= {file for file, _ in planned(0, sister)}
-    further = [seed_in(each) for each in seed_folders(folder)]
+    further = [training_in(each) for each in training_folders(folder)]
     made |= {file for training in further for file, _ in planned(training, *pair)}
     made |= {folder / "dial" / f"{each.name}.parquet" for each in trainings()}
     frozen = {path for path in folder.rglob("*") if path.is_file()}
@@ -182,7 +182,8 @@ def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
 
 
 def test_the_script_names_commands_that_exist():
-    options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "probe": papers.probe}
+    options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "data": cli_data.data,
+               "probe": papers.probe}  # fmt: skip
     for file, commands in (*planned(0, "pocket-llavanext"), *planned(3, "pocket-qwen2vl")):
         program, name, *words = commands[-1]
         assert str(file) in words and (program == "sci" or (ROOT / name).is_file())
@@ -194,10 +195,10 @@ def test_the_script_names_commands_that_exist():
 def test_every_training_has_its_own_weights_and_folder_and_the_shipped_one_more_files():
     """Of further ones logits of DRBench alone are kept, laid out as those of the shipped one."""
     shipped, further = (dict(planned(each, "pocket-qwen2vl")) for each in (0, 3))
-    folder = freeze_records.RECORDS / "seed3"
+    folder = freeze_records.RECORDS / "training3"
     assert {freeze_records.RECORDS / file.relative_to(folder) for file in further} < {*shipped}
-    asked = {words[words.index("--model") + 1] for (_, *words), *_ in further.values()
-             if "--model" in words}  # fmt: skip
+    asked = {words[words.index("--model") + 1] for commands in further.values()
+             for words in commands if "--model" in words}  # fmt: skip
     assert asked == {"checkpoints/trainings/qwen2_vl-3"}
     logits = [file for file, (*_, last) in further.items() if freeze_records.ROUNDED in last]
     assert logits == [folder / "pocket-qwen2vl.parquet"]
@@ -215,8 +216,8 @@ def test_records_are_made_of_the_trainings_that_the_second_registration_names(mo
     names = [line.partition("records/")[2].split(":")[0] for line in said.splitlines()
              if not line.startswith(" ")]  # fmt: skip
     assert names == [
-        "conditions/pocket-qwen2vl.parquet", "seed2/conditions/pocket-qwen2vl.parquet",
-        "seed1/conditions/pocket-llavanext.parquet", "conditions/pocket-qwen2vl-small.parquet",
+        "conditions/pocket-qwen2vl.parquet", "training2/conditions/pocket-qwen2vl.parquet",
+        "training1/conditions/pocket-llavanext.parquet", "conditions/pocket-qwen2vl-small.parquet",
     ]  # fmt: skip
 
 

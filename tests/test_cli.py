@@ -135,6 +135,8 @@ def test_the_command_says_the_installed_version(capsys):
         ("pocket_oric", ["oric"]),
         ("pocket_metara", ["metara"]),
         ("pocket_mme", ["sci"]),
+        ("pocket_before", ["before"]),
+        ("pocket_before_vilp", ["before"]),
         ("mme", []),
     ],
 )
@@ -143,12 +145,15 @@ def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch)
     for paper in PAPERS.values():
         drawing = dataclasses.replace(paper, draw=lambda say, name=paper.name: called.append(name))
         monkeypatch.setitem(PAPERS, paper.name, drawing)
+    monkeypatch.setattr(pocket_data, "draw_before", lambda say: called.append("before"))
     monkeypatch.setattr(pocket_data, "file_of", lambda manifest, name: Path("absent"))
     pocket_data.draw_pocket(name)
     assert called == made
     monkeypatch.setattr(pocket_data, "file_of", lambda manifest, name: Path(__file__))
     pocket_data.draw_pocket(name)
     assert called == made
+    [*pocket_data.draw_sets()]  # by name alone is the world before drawn
+    assert called[len(made) :] == [name for name, paper in PAPERS.items() if paper.draw]
 
 
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):

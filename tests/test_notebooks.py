@@ -27,8 +27,9 @@ from sci_book.resources import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 MAX_BYTES = 500_000  # most of it figures, which are text (SVG), in two forms
-# Every claim's line, picture, numbers and words; a picture for each of ten objections.
-ITS_OWN = {"verdicts": 1_000_000, "objections": 650_000}
+# Every claim's line, picture, numbers and words; ten objections and every combination of rounds,
+# each with a dot a training.
+ITS_OWN = {"verdicts": 1_000_000, "objections": 700_000, "rounds": 550_000}
 MAX_DEF_LINES = 25
 MAX_PARAMETER_LINES = 8
 

@@ -482,8 +482,8 @@ def test_all_records_are_those_of_further_trainings_too(tmp_path, monkeypatch):
         (checkpoints / name).mkdir(parents=True)
         (checkpoints / name / "config.json").touch()
     for place, model in (
-        ("", "pocket-qwen2vl"), ("edge", "pocket-qwen2vl"), ("seed1", "qwen2_vl-1"),
-        ("seed1/edge", "qwen2_vl-1"), ("seed2", "pocket-qwen2vl"),
+        ("", "pocket-qwen2vl"), ("edge", "pocket-qwen2vl"), ("training1", "qwen2_vl-1"),
+        ("training1/edge", "qwen2_vl-1"), ("training2", "pocket-qwen2vl"),
     ):  # fmt: skip
         (records / place).mkdir(parents=True, exist_ok=True)
         table = pa.table({"index": [1]})
@@ -504,8 +504,8 @@ def test_all_records_are_those_of_further_trainings_too(tmp_path, monkeypatch):
     added = {name: read for name, read in all_.items() if name not in some}
     first, file = checkpoints / "trainings" / "qwen2_vl-1", "pocket-qwen2vl.parquet"
     assert added == {
-        "qwen2_vl-1": [first, records / "seed1" / file],
-        "seed1, edge records of pocket-qwen2vl": [first, records / "seed1" / "edge" / file],
+        "qwen2_vl-1": [first, records / "training1" / file],
+        "training1, edge records of pocket-qwen2vl": [first, records / "training1" / "edge" / file],
     }
 
 

@@ -97,7 +97,7 @@ def reader(name):
             return found if words in texts()[found] else None
     for root, folders in FOLDERS.items():
         if path.is_relative_to(root):
-            inner = [part for part in path.relative_to(root).parent.parts if part[:4] != "seed"]
+            inner = [part for part in path.relative_to(root).parent.parts if part[:8] != "training"]
             found = folders.get("/".join(inner))
             named = not inner or (found and f'"{inner[-1]}"' in texts()[found])
             return found if named else None

@@ -7,7 +7,7 @@ addEventListener("DOMContentLoaded", () => {
   const verdict = line => line.children[2].textContent.trim()
   const kinds = [...new Set(lines.map(verdict))].sort()
   place.innerHTML = `
-    <label>Words <input type="search" placeholder="Table 2, VCD, seeds …"></label>
+    <label>Words <input type="search" placeholder="Table 2, VCD, trainings …"></label>
     <label>Verdict <select><option value="">any</option>
       ${kinds.map(kind => `<option>${kind}</option>`).join("")}</select></label>
     <output aria-live="polite"></output>`

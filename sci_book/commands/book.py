@@ -81,7 +81,7 @@ def notebook(
     ] = None,
     set_: Annotated[list[str] | None, Option("--set", help="One parameter, as name=value.")] = None,
 ) -> None:
-    """Execute one chapter with parameters of your own; the committed one stays as it is."""
+    """Execute one chapter into a folder, with parameters of your own if there are any."""
     import yaml
 
     from sci_book.pipeline.notebooks import execute, load_parameters

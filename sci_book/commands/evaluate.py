@@ -19,7 +19,7 @@ from sci_book.commands.options import (
     as_folder,
 )
 from sci_book.files import json_text, named_from
-from sci_book.methods import COMPARED
+from sci_core.methods import METHODS
 
 
 def evaluate(
@@ -260,7 +260,7 @@ def ask(
     ],
     method: Annotated[
         str,
-        Option(help=f"base, {', '.join(COMPARED)}; also with constants of your own."),
+        Option(help=f"{', '.join(METHODS)}; also with constants of your own."),
     ] = "SCI5",
     model: ModelOption = DEFAULT_MODEL,
     max_new_tokens: Annotated[int, Option(min=1)] = 16,

@@ -120,7 +120,7 @@ def claims(
             print(f"{over_trainings.standing()}\n{_listing(judged)}")
         return
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
-    own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
+    own = own_claims.claim_lines(subjects, records / "extended")
     own = own.drop(columns="ends")
     if as_json:
         rows = {"claims": ledger.as_rows(findings), "own": own.to_dict("records")}
@@ -182,8 +182,8 @@ def matrix(
     if as_json:
         print(json_text(matrix.as_rows(cells), ensure_ascii=False, indent=1))
         return
-    for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in cells):
-        print(f"{matrix.table(cells, model, seed)}\n")
+    for model, training in dict.fromkeys((cell.model, cell.training) for cell in cells):
+        print(f"{matrix.table(cells, model, training)}\n")
 
 
 def advise(

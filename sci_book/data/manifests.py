@@ -303,7 +303,7 @@ class Manifest(_Strict):
     def remedy(self, name: str, *, there: bool) -> str:
         """What to do where the file is not `there`, or not right; `name` is what was asked for."""
         if self.twin_of or "content" in (self.checksum or {}):
-            return "Draw it with `sci data make`."
+            return f"Draw it with `sci data make {name}`."
         if self.address:
             return f"Get it with `sci data fetch {name}`."
         return f"{'Mend it' if there else 'Put it there'}, or correct the manifest."

@@ -21,8 +21,8 @@ from sci_book.papers.shared.chapters import (
     model_names,
     overall,
     row,
-    seed_folders,
-    seed_in,
+    training_folders,
+    training_in,
 )
 from sci_book.papers.shared.pages import address
 from sci_book.papers.shared.pages import named as named_section
@@ -45,14 +45,14 @@ class OfCompanion(NamedTuple):
     path: Path
 
     @property
-    def seed(self) -> int:
-        """Which training of its recipe this is, as `Subject.seed` has it."""
-        return seed_in(self.path.parent)
+    def number(self) -> int:
+        """Which training of its recipe this is, as `Subject.number` has it."""
+        return training_in(self.path.parent)
 
     @property
     def trainings(self) -> list["OfCompanion"]:
-        """This model, then those of the folders `seed1`, … that have some records of it."""
-        folders = seed_folders(self.path.parent)
+        """This model, then those of the folders `training1`, … that have some records of it."""
+        folders = training_folders(self.path.parent)
         others = [folder for folder in folders if any(folder.glob(f"**/{self.path.name}"))]
         return [self, *(self._replace(path=folder / self.path.name) for folder in others)]
 

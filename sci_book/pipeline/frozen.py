@@ -38,7 +38,7 @@ def of_trainings(folder: Path) -> Iterator[tuple[Path, str, Path]]:
     for name in sorted(path.stem for path in MODELS.glob("*.yaml")):
         called = model_entry(name).get("trainings")
         for checkpoint in sorted((CHECKPOINTS / "trainings").glob(called)) if called else ():
-            within = folder / f"seed{checkpoint.name.rpartition('-')[2]}"
+            within = folder / f"training{checkpoint.name.rpartition('-')[2]}"
             file = within / f"{name}.parquet"
             if file.is_file() and read_stamp(file)["model"] == checkpoint.name:
                 yield checkpoint, name, within

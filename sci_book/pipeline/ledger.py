@@ -97,7 +97,7 @@ def evaluate(
     """Every claim for each model; one that it is not about, has no rows for, or that rests on what
     the model does not meet, is not comparable.
 
-    What a claim compares of two models is compared between their trainings of one seed. A sentence
+    What a claim compares of two models is compared between trainings of one number. A sentence
     about questions, and what was measured apart (time, fine-tuning), is of the first training.
 
     Args:
@@ -125,16 +125,16 @@ def evaluate(
 
 
 def _evidence(paper: str, models: Sequence[Named], results: str | Path | None) -> list[list[Any]]:
-    """By model what is known of each of its trainings, beside those of the same seed."""
-    seeds: dict[int, dict[int, Named]] = {}
+    """By model what is known of each of its trainings, beside those of the same number."""
+    numbered: dict[int, dict[int, Named]] = {}
     for place, model in enumerate(models):
         for training in alone(model):
-            seeds.setdefault(getattr(training, "seed", 0), {})[place] = training
+            numbered.setdefault(getattr(training, "number", 0), {})[place] = training
     known: list[list[Any]] = [[] for _ in models]
-    for seed in sorted(seeds):
-        apart = results if seed == min(seeds) else None
-        found = PAPERS[paper].evidence([*seeds[seed].values()], apart)
-        for place, each in zip(seeds[seed], found, strict=True):
+    for which in sorted(numbered):
+        apart = results if which == min(numbered) else None
+        found = PAPERS[paper].evidence([*numbered[which].values()], apart)
+        for place, each in zip(numbered[which], found, strict=True):
             known[place].append(each)
     return known
 

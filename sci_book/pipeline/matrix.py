@@ -112,7 +112,7 @@ class Cell:
     label: str
     model: str
     shown: str
-    seed: int
+    training: int
     method: str
     part: Any
     change: Interval
@@ -163,9 +163,9 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
 
     Args:
         models: names, paths or hub ids; `catalogue.model_name` names the records of each.
-        records: their folder, with those of further trainings in the folders `seed1`, … below it.
+        records: their folder; further trainings are in the folders `training1`, … below it.
     """
-    probes, trainings = load_probes(), chapters.by_seed(chapters.subjects(models, records))
+    probes, trainings = load_probes(), chapters.by_training(chapters.subjects(models, records))
     found = [
         cell
         for subjects in trainings.values()
@@ -177,7 +177,7 @@ def cells(models: Names, records: str | Path) -> list[Cell]:
         if probe.paper == paper
         for method in (SHOWN if paper == OWN else COMPARED)
         for part in probe.parts(evidence, method)
-        if (cell := _cell(probe, subject, subject.seed, method, part)).change.n
+        if (cell := _cell(probe, subject, subject.number, method, part)).change.n
     ]  # fmt: skip
     alike: dict[tuple, list[Cell]] = {}
     for cell in found:
@@ -214,11 +214,11 @@ def why_empty(records: Records) -> str:
     )
 
 
-def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:
+def _cell(probe: Probe, subject: Subject, training: int, method: str, part: Any) -> Cell:
     own = part.what.rpartition(", ")[2]
     label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
     change = part.interval.times(100)
-    return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
+    return Cell(probe, label, subject.name, subject.shown, training, method, part, change)
 
 
 def sources(models: Names, records: str | Path) -> list[Path]:
@@ -237,17 +237,17 @@ def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
     """The matrix line by line: a cell of the line, and its cells by method."""
     by_line: dict[tuple, dict[str, Cell]] = {}
     for cell in all_cells:
-        key = (cell.probe.paper, cell.label, cell.model, cell.seed)
+        key = (cell.probe.paper, cell.label, cell.model, cell.training)
         by_line.setdefault(key, {})[cell.method] = cell
     for line in by_line.values():
         yield next(iter(line.values())), line
 
 
 def gaps(all_cells: Sequence[Cell]) -> dict[tuple[str, int], dict[str, str]]:
-    """By model and seed, and by method, what stands in the place of a missing cell."""
+    """By model and training, and by method, what stands in the place of a missing cell."""
     filled: dict[tuple[str, int], set[str]] = {}
     for cell in all_cells:
-        filled.setdefault((cell.model, cell.seed), set()).add(cell.method)
+        filled.setdefault((cell.model, cell.training), set()).add(cell.method)
     return {
         key: {name: MISSING if name in methods else NOT_RECORDED for name in SHOWN}
         for key, methods in filled.items()
@@ -255,8 +255,8 @@ def gaps(all_cells: Sequence[Cell]) -> dict[tuple[str, int], dict[str, str]]:
 
 
 def name_of(cell: Cell) -> str:
-    """A model as a line names it, with its seed where it is a further training."""
-    return f"{cell.shown}, seed {cell.seed}" if cell.seed else cell.shown
+    """A model as a line names it, with its number where it is a further training."""
+    return f"{cell.shown}, training {cell.training}" if cell.training else cell.shown
 
 
 def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: str) -> str:
@@ -264,7 +264,7 @@ def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: s
 
     A paper that a model has no cell of is not comparable.
     """
-    judged = [cell for cell in all_cells if cell.method == method and not cell.seed]
+    judged = [cell for cell in all_cells if cell.method == method and not cell.training]
     words, sentences, fit = [], [], []
     for subject in subjects:
         own = [cell for cell in judged if cell.model == subject.name]
@@ -316,10 +316,10 @@ def _counts(subject: Subject, own: Sequence[Cell], method: str) -> str:
     return text + (f" On {alike} there is no interval." if alike else "")
 
 
-def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
+def table(all_cells: Sequence[Cell], model: str, training: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
-    own = [cell for cell in all_cells if (cell.model, cell.seed) == (model, seed)]
-    empty = gaps(own)[model, seed] if own else {}
+    own = [cell for cell in all_cells if (cell.model, cell.training) == (model, training)]
+    empty = gaps(own)[model, training] if own else {}
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
             name: _with_ends(line[name].change) if name in line else empty[name] for name in SHOWN
@@ -328,9 +328,9 @@ def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(SHOWN), dtype=object)
     priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
-    shown = f"{model}, seed {seed}" if seed else model
+    shown = f"{model}, training {training}" if training else model
     caption = f"{shown}: each method less the base, in points, with {INTERVAL}s; cost in tokens"
-    return Table(f"matrix-{model}-{seed}", frame.rename(columns=priced), caption)
+    return Table(f"matrix-{model}-{training}", frame.rename(columns=priced), caption)
 
 
 def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -338,7 +338,7 @@ def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [
         {
             "paper": cell.probe.paper, "probe": cell.label, "page": cell.probe.page,
-            "model": cell.model, "seed": cell.seed, "method": cell.method,
+            "model": cell.model, "training": cell.training, "method": cell.method,
             **cell.change.as_json("change"), "better": cell.probe.better,
             "n": cell.change.n, "groups": cell.change.clusters,
             "gained": cell.groups("gained"), "lost": cell.groups("lost"),
@@ -363,12 +363,12 @@ def as_html(all_cells: Sequence[Cell]) -> str:
         title, model = PAPERS[probe.paper].title, name_of(head)
         attributes = {"page": address(probe.page), "title": title_of(probe.page)}
         attributes |= {"better": probe.better, "paper": title, "model": model}
-        if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
+        if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.training:
             attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
         numbers = "".join(
             _as_html(line[name]) if name in line else f"<td>{gap}</td>"
-            for name, gap in empty[head.model, head.seed].items()
+            for name, gap in empty[head.model, head.training].items()
         )
         body.append(f'<tr{_data(attributes)}><th scope="row">{first}</th>{numbers}</tr>')
     return (
@@ -405,7 +405,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
 
     Controls, which few lines have, are left to the table.
     """
-    own = [cell for cell in all_cells if not cell.seed]
+    own = [cell for cell in all_cells if not cell.training]
     models = list(dict.fromkeys(cell.shown for cell in own))
     labels = list(dict.fromkeys((cell.probe.paper, cell.label) for cell in own))
     if not labels:

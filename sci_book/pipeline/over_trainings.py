@@ -33,8 +33,8 @@ FOLDER = PAPER / "second"
 BOOK = "book"
 """The paper of a claim that the book makes."""
 UNREGISTERED = (
-    "Exploratory, not registered: these claims were written with results of trainings 0, 1 and "
-    "2 at hand, so their verdicts on these trainings are no evidence."
+    "Exploratory, not registered: these claims were written with results of earlier trainings at "
+    "hand."
 )
 
 

@@ -7,24 +7,30 @@ from sci_book.data.datasets import file_of, read_manifest
 from sci_book.data.manifests import Manifest
 from sci_book.data.rows import DatasetError
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.paper import OWN, Paper, PaperSet
+from sci_book.papers.sci.paper import BEFORE, draw_before
+from sci_book.papers.shared.paper import OWN, PaperSet
 from sci_book.resources import HOME
+
+Draw = Callable[[Callable[[str], None]], None]
 
 
 def draw_sets(names: Sequence[str] = ()) -> Iterator[Path]:
-    """Draw pocket sets and collections, all if none is named; the folder of each, once drawn.
+    """Draw pocket sets and collections; the folder of each, once drawn.
+
+    If none is named, all that the book's chapters read: the world before is drawn by its name.
 
     Raises:
         DatasetError: a set that is not drawn here.
     """
     wanted = {name: _drawn_by(_parts(name)) for name in names}
-    for name, papers in wanted.items():
-        if not papers:
+    for name, folders in wanted.items():
+        if not folders:
             raise DatasetError(f"{name} is not drawn here; `sci data fetch` downloads sets.")
-    for paper in PAPERS.values():
-        if paper.draw and (not names or any(paper in papers for papers in wanted.values())):
-            paper.draw(print)
-            yield paper.folder
+    for folder, draw in _drawn().items():
+        asked = folder != BEFORE if not names else any(folder in of for of in wanted.values())
+        if asked:
+            draw(print)
+            yield folder
 
 
 def draw_companions(say: Callable[[str], None] = print) -> None:
@@ -37,8 +43,8 @@ def draw_companions(say: Callable[[str], None] = print) -> None:
 def draw_pocket(name: str) -> None:
     """Draw what is missing of a pocket data set, or collection; nothing for any other."""
     missing = [part for part in _parts(name) if not file_of(part, part.name).is_file()]
-    for paper in _drawn_by(missing):
-        paper.draw(print)
+    for draw in _drawn_by(missing).values():
+        draw(print)
 
 
 def _parts(name: str) -> list[Manifest]:
@@ -46,10 +52,16 @@ def _parts(name: str) -> list[Manifest]:
     return [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
 
 
-def _drawn_by(sets: Sequence[Manifest]) -> list[Paper]:
-    """The papers that draw any of these sets."""
+def _drawn() -> dict[Path, Draw]:
+    """What draws the sets of a folder, by folder."""
+    of_papers = {paper.folder: paper.draw for paper in PAPERS.values() if paper.draw}
+    return {**of_papers, BEFORE: draw_before}
+
+
+def _drawn_by(sets: Sequence[Manifest]) -> dict[Path, Draw]:
+    """Of `_drawn`, those folders that any of these sets lies in."""
     folders = {HOME / manifest.folder for manifest in sets}
-    return [paper for paper in PAPERS.values() if paper.draw and paper.folder in folders]
+    return {folder: draw for folder, draw in _drawn().items() if folder in folders}
 
 
 def paper_set(paper: str, data: str, limit: int | None) -> PaperSet:

@@ -1,11 +1,12 @@
 """When the ledger was fixed, and what of it was changed after: its registration and amendments.
 
-A verdict says more if the claim was written down before its result. `registration.yaml` holds the
-day, the commit and the SHA-256 of the files in which the ledger's claims and the conditions stand,
-and what was planned then of the test world and of the subjects; `amendments.yaml` every change
-since, of a file or of the code that reads it; `subjects.yaml` how each subject came about. What was
-written down later, before other results, has a registration of its own (`registration_dial.yaml`,
-`registration_rules.yaml`; `registration_second.yaml`: for trainings whose seeds nobody chose).
+A verdict says more if the claim was written down before its result. `registration.yaml`, the first,
+holds the day, the commit and the SHA-256 of the files in which the ledger's claims and the
+conditions stand, and what was planned then of the test world and of the subjects; `amendments.yaml`
+every change since, of a file or of the code that reads it; `subjects.yaml` how each of its subjects
+came about. What was written down later, before other results, has a registration of its own
+(`registration_dial.yaml`, `registration_rules.yaml`; `registration_second.yaml`: for trainings
+whose seeds nobody chose).
 """
 
 import hashlib

@@ -34,7 +34,7 @@ LOG_EVERY = 20
 STATE = "state.safetensors"
 HELD_OUT = 256  # scenes that tell how far it is
 
-_SEED = 7_000_010  # next to those of the twins
+_SEED = 7_000_010  # apart from those of the twins
 _LOT = Lot(skew=0.75, kinds=4, dim=0.15, sign=0.1)
 _WORDS = ("an", "image", "contains", "of", "and", "with", *PLACES, *KINDS)
 _LONGEST = 16  # tokens
@@ -180,7 +180,7 @@ def train(
 
     Args:
         seed: of the weights and every step's data.
-        out: folder of the finished checkpoint.
+        out: folder of the finished checkpoint, its weights rounded to bfloat16.
         work: folder of the run, with the state to resume from and `log.jsonl`.
         batch: pictures a step, each with one text.
         say: receives one line of progress at a time.
@@ -213,6 +213,7 @@ def train(
             left = (time.monotonic() - began) / (step - first + 1) * (steps - step - 1)
             metrics = ", ".join(f"{k} {v:.3g}" for k, v in point.items() if k != "step")
             say(f"step {step + 1}/{steps} {metrics}, {left / 60:.0f} min left")
+    trainer.model.to(torch.bfloat16)
     trainer.save(out)
     (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     return out

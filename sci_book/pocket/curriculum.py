@@ -103,8 +103,9 @@ def onward_shares(steps: int) -> tuple[tuple[int, float], ...]:
 
 
 RECIPES: dict[str, tuple[Part, ...]] = {}
-"""Schedules by name. `late` made the checkpoints of seeds 0, 1 and 2; `onward` goes on from such a
-checkpoint to the retrained subjects. The others were tried on pilots and given up."""
+"""Schedules by name. `late` and then `onward` made the book's earlier models, and the dial turns
+the last stage of `onward`; today's trainings have a recipe a family (below). The others were tried
+on pilots and given up."""
 for _name, _stages in _MANIFEST["recipes"].items():
     _made = Part(tuple(_stage(**stage) for stage in _stages), LATE_SHARES)
     RECIPES[_name] = (

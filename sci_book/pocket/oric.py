@@ -20,13 +20,13 @@ from sci_book.files import write_whole
 from sci_book.pocket.draw import SIZE, boxes, png
 from sci_book.pocket.lock import is_drawn
 from sci_book.pocket.what_if import detections
-from sci_book.pocket.world import KINDS, LIGHTS, PLACES, Lot, Scene, sample_scene
+from sci_book.pocket.world import KINDS, LIGHTS, PLACES, WORLD, Lot, Scene, sample_scene
 
 SPLITS = {"val": 3_000, "train": 3_000}
 """Pictures of each split."""
 PICTURES = "images"  # the folder of both splits' pictures
 
-_SEEDS = {"val": 8_000_007, "train": 8_000_008}  # next to those of the other twins
+_SEEDS = {"val": WORLD + 7, "train": WORLD + 8}  # next to those of the other twins
 _LOT = Lot(skew=0.75, kinds=5, dim=0.2, sign=0.0)
 _NAMES = {"annotations": "instances_{}.json", "scenes": "scenes_{}.jsonl",
           "vectors": "vectors_{}.safetensors", "stamp": "made_{}.json"}  # fmt: skip

@@ -24,7 +24,7 @@ from sci_book.files import write_whole
 from sci_book.pocket.dialogue import YES_NO
 from sci_book.pocket.draw import png
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, to_choice
-from sci_book.pocket.world import Lot, Scene, sample_scene
+from sci_book.pocket.world import WORLD, Lot, Scene, sample_scene
 
 ROTATION = 1_000_000  # index of rotation k = k * ROTATION + the question's own
 LOT = Lot(skew=0.5, kinds=3, dim=0.2, sign=0.35)
@@ -35,8 +35,8 @@ _FOUR_OPTIONS = ("colour", "count", "position", "place", "existence", "negation"
 _CLAIMED = tuple(name for name in FAMILIES if name != "caption")
 _SHORT = ("colour", "count", "position", "content", "sign")
 
-# Seeds of their own, far from training's (seed, visual, step).
-_MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(8_000_001, 8_000_006)
+# Added to the world's, seeds of their own, far from training's (seed, visual, step).
+_MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(1, 6)
 
 
 def ask(
@@ -103,14 +103,14 @@ def _choice_rows(number: int, scene: Scene, query: Query, rng, language: str, ro
 
 
 def _choices(
-    seed: int, families: tuple[str, ...], count: int, language: str, rotations: int = 4
+    families: tuple[str, ...], count: int, language: str, seed: int, rotations: int = 4
 ) -> Iterator[dict]:
     for number, rng, scene, query in _questions(seed, families, count):
         yield from _choice_rows(number, scene, query, rng, language, rotations)
 
 
-def _mme() -> Iterator[dict]:
-    for number, rng, scene, query in _questions(_MME, _CLAIMED, 1187):
+def _mme(seed: int) -> Iterator[dict]:
+    for number, rng, scene, query in _questions(seed, _CLAIMED, 1187):
         false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
         for half, (claim, answer) in enumerate(((0, "Yes"), (false, "No"))):
             yield {
@@ -123,9 +123,9 @@ def _mme() -> Iterator[dict]:
             }
 
 
-def _vilp() -> Iterator[dict]:
+def _vilp(seed: int) -> Iterator[dict]:
     for number in range(300):
-        rng = np.random.default_rng([_VILP, number])
+        rng = np.random.default_rng([seed, number])
         family = _SHORT[number % len(_SHORT)]
         first = ask(rng, family, lambda query: query.usual)
         triplet = [first]
@@ -149,52 +149,59 @@ def _vilp() -> Iterator[dict]:
         }
 
 
-# File name -> its rows and columns (those of the public files).
+# File name -> its rows, by a seed, that seed and the columns (those of the public files).
 _CHOICE = ["index", "image", "question", *LETTERS, "answer", "category"]
 _MMBENCH_COLUMNS = [
     "index", "image", "question", "hint", *LETTERS, "answer", "category", "l2-category", "split",
 ]  # fmt: skip
-_FILES: dict[str, tuple[Callable[[], Iterator[dict]], list[str]]] = {
+_FILES: dict[str, tuple[Callable[[int], Iterator[dict]], int, list[str]]] = {
     "MMBench_DEV_EN_V11.tsv": (
-        partial(_choices, _MMBENCH, _FOUR_OPTIONS, 1219, "en"),
-        _MMBENCH_COLUMNS,
+        partial(_choices, _FOUR_OPTIONS, 1219, "en"), _MMBENCH, _MMBENCH_COLUMNS,
     ),
     "MMBench_DEV_CN_V11.tsv": (
-        partial(_choices, _MMBENCH, _FOUR_OPTIONS, 1219, "zh"),
-        _MMBENCH_COLUMNS,
+        partial(_choices, _FOUR_OPTIONS, 1219, "zh"), _MMBENCH, _MMBENCH_COLUMNS,
     ),
-    "CCBench.tsv": (partial(_choices, _CCBENCH, _FOUR_OPTIONS, 510, "zh"), _CHOICE),
+    "CCBench.tsv": (partial(_choices, _FOUR_OPTIONS, 510, "zh"), _CCBENCH, _CHOICE),
     "MMStar.tsv": (
-        partial(_choices, _MMSTAR, tuple(FAMILIES), 1500, "en", rotations=1),
+        partial(_choices, tuple(FAMILIES), 1500, "en", rotations=1),
+        _MMSTAR,
         [*_CHOICE, "l2_category"],
     ),
-    "MME.tsv": (_mme, ["index", "image", "image_path", "question", "answer", "category"]),
+    "MME.tsv": (
+        _mme, _MME, ["index", "image", "image_path", "question", "answer", "category"],
+    ),
     "ViLP.parquet": (
         _vilp,
+        _VILP,
         ["question", *(f"image{i}" for i in (1, 2, 3)), *(f"answer{i}" for i in (1, 2, 3))],
     ),
-}
+}  # fmt: skip
 
 
-def make(folder: str | Path, say: Callable[[str], None] = print) -> list[Path]:
-    """Draw and write the six twins' files that are not there, each whole; the paths of all."""
+def make(folder: str | Path, say: Callable[[str], None] = print, world: int = WORLD) -> list[Path]:
+    """Draw and write the six twins' files that are not there, each whole; the paths of all.
+
+    Args:
+        world: the seed of all rows.
+    """
     folder = Path(folder)
     paths = []
-    for name, (rows, columns) in _FILES.items():
+    for name, (drawn, seed, columns) in _FILES.items():
         path = folder / name
         paths.append(path)
         if path.exists():
             continue
         say(f"drawing {name}")
+        rows = drawn(seed=world + seed)
         if name.endswith(".parquet"):
             packed = io.BytesIO()
-            pq.write_table(pa.Table.from_pylist(list(rows())), packed)
+            pq.write_table(pa.Table.from_pylist(list(rows)), packed)
             write_whole(path, packed.getvalue())
         else:
             text = io.StringIO(newline="")
             writer = csv.DictWriter(text, columns, delimiter="\t", extrasaction="ignore")
             writer.writeheader()
             # MMBench lists each rotation of all questions in turn; so do the others.
-            writer.writerows(sorted(rows(), key=lambda row: row["index"]))
+            writer.writerows(sorted(rows, key=lambda row: row["index"]))
             write_whole(path, text.getvalue().encode())
     return paths

@@ -29,6 +29,10 @@ CELLS = (
     "bottom left", "bottom", "bottom right",
 )  # fmt: skip
 MOST_OF_A_KIND = 5  # counts go from 1 to this
+WORLD = 569_950_603
+"""The seed of every test world: `curriculum.seed_of` of the first family and "world"."""
+BEFORE = 8_000_000
+"""That of the world before it, which what every input alone has right is judged on."""
 T = TypeVar("T")
 
 

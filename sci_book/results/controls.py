@@ -194,7 +194,7 @@ def confidence(records: Records, replay: Replay, method: Method) -> np.ndarray:
     """
     rows, chance = chances(records, replay, method)
     roots, found = replay.root[rows], np.full(len(records.table), np.nan)
-    chosen = replay.choose(method)[0][roots]
+    chosen = replay.choose(method, prove=False)[0][roots]
     same = replay.answer[roots] == replay.answer[roots, chosen][:, None]
     found[rows] = np.where(same, chance, 0.0).sum(axis=1)
     return found

@@ -39,11 +39,16 @@ class Flips(NamedTuple):
     n: int
 
 
+def of_kind(kinds: np.ndarray, name: str) -> np.ndarray:
+    """Rows of a question type; all rows for "Overall"."""
+    return np.ones(len(kinds), dtype=bool) if name == "Overall" else kinds == name
+
+
 def accuracy(outcome: np.ndarray, kind: np.ndarray, rows: np.ndarray) -> dict[str, Share]:
     """Top-1 accuracy on some rows (a mask): MCQ, Others and Overall. NaN outcomes are left out."""
     outcome = np.asarray(outcome, dtype=float)
     rows = rows & np.isfinite(outcome)
-    masks = {name: rows & ((kind == name) | (name == "Overall")) for name in KINDS}
+    masks = {name: rows & of_kind(kind, name) for name in KINDS}
     return {name: Share(float(outcome[m].sum()), int(m.sum())) for name, m in masks.items()}
 
 
@@ -70,7 +75,7 @@ def accuracy_table(
         for subset in subsets.columns:
             for name in KINDS:
                 mask = subsets[subset].to_numpy() & np.isfinite(outcome)
-                mask &= np.isin(kind, KINDS[:2] if name == "Overall" else name)
+                mask &= of_kind(kind, name)
                 interval = share(outcome[mask], group[mask])
                 if interval.error == 0:  # as the base on B, which is wrong there by definition
                     interval = interval._replace(low=np.nan, high=np.nan)

@@ -74,7 +74,14 @@ _ID_FIELDS = {
     "prompt_tokens": pa.int32(),
     "error": pa.string(),
 }
-_FLOATS = ("logits", "log_norm", "outside")
+_ENCODINGS = {
+    # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
+    **{
+        f"nodes.list.element.{name}.list.element": "BYTE_STREAM_SPLIT"
+        for name in ("logits", "log_norm", "outside")
+    },
+    **dict.fromkeys(("index", "position"), "DELTA_BINARY_PACKED"),  # which mostly count up
+}
 STEP, BOUND_STEP = 2.0**-10, 2.0**-5
 """Of rounded records: logits are multiples of the one, bounds on what is not kept of the other.
 
@@ -305,17 +312,14 @@ def to_bytes(records: Records) -> bytes:
     }
     table = records.table.combine_chunks().cast(_schema(records.policies))
     table = table.replace_schema_metadata(metadata)
-    floats = [f"nodes.list.element.{name}.list.element" for name in _FLOATS]
-    others = [name for name in _leaves(table.schema) if name not in floats]
     file = io.BytesIO()
     pq.write_table(
         table,
         file,
         compression="zstd",
         compression_level=19,
-        use_dictionary=others,
-        # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
-        use_byte_stream_split=floats,
+        use_dictionary=False,  # what repeats compresses better without one
+        column_encoding=_ENCODINGS,
         write_statistics=False,
         row_group_size=1 << 20,
     )
@@ -441,16 +445,3 @@ def _schema(policies: Sequence[str]) -> pa.Schema:
             ("nodes", pa.list_(_NODE)),
         ]
     )
-
-
-def _leaves(schema: pa.Schema) -> list[str]:
-    """Parquet's dotted names of all leaf columns."""
-    names = []
-    for field in schema:
-        if field.name == "nodes":
-            names += [f"nodes.list.element.{child.name}.list.element" for child in _NODE]
-        elif pa.types.is_list(field.type):
-            names.append(f"{field.name}.list.element")
-        else:
-            names.append(field.name)
-    return names

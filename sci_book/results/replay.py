@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,17 @@ astray after the first token, and how its answers end tells nothing of other met
 
 def recompute(records: Records, method: Method) -> pd.DataFrame:
     """What `method` would have answered to every sample: `Replay(records).answers(method)`."""
-    return Replay(records).answers(method)
+    return replay_of(records).answers(method)
+
+
+@lru_cache(maxsize=32)
+def replay_of(records: Records) -> Replay:
+    """The replay of some records: one for all that read these, as long as few others come between.
+
+    It takes a second to make, and remembers what the methods chose whose answers were asked for; a
+    sweep's many settings, which ask for `right`, are not kept.
+    """
+    return Replay(records)
 
 
 class Replay:
@@ -79,11 +90,15 @@ class Replay:
         self._lead_by_first_token(roots)
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
+        self._chosen: dict[tuple[Method, bool], tuple[np.ndarray, np.ndarray]] = {}
         truth = records.frame["truth"]
         self.truth = np.array([self._places.get(answer, -1) for answer in truth])
 
-    def answers(self, method: Method) -> pd.DataFrame:
+    def answers(self, method: Method, *, prove: bool = True) -> pd.DataFrame:
         """What `method` would have answered to every sample, aligned with the records' frame.
+
+        Of rounded records a proof takes as long as the answers several times over: without `prove`
+        nothing is proven.
 
         Returns a frame with the columns
 
@@ -102,7 +117,9 @@ class Replay:
         Raises:
             NotRecorded: if the method needs a round that was not recorded.
         """
-        slots, proven = self.choose(method)
+        if (method, prove) not in self._chosen:
+            self._chosen[method, prove] = self.choose(method, prove=prove)
+        slots, proven = self._chosen[method, prove]
         answered = self.root >= 0
         answer, known, sure = self._follow(slots, proven)
         first = np.full(len(answered), -1, dtype=np.int64)
@@ -120,7 +137,7 @@ class Replay:
 
     def right(self, method: Method) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error."""
-        return self.right_of(self.choose(method)[0])
+        return self.right_of(self.choose(method, prove=False)[0])
 
     def right_of(self, slots: np.ndarray) -> np.ndarray:
         """As `right`, of the place of the kept token chosen at each node, `[nodes]`."""
@@ -131,17 +148,19 @@ class Replay:
         """Whether a kept token ends in this answer, `[nodes, kept]`."""
         return self.answer == self._places.get(answer, -1)
 
-    def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
+    def choose(self, method: Method, *, prove: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
         method, Z, error = self._rounds(method)
         slots = np.empty(len(self.depths), dtype=np.int64)
-        proven = np.empty(len(self.depths), dtype=bool)
+        proven = np.zeros(len(self.depths), dtype=bool)
         for depth in np.unique(self.depths):
             at_depth = self.depths == depth
             given = {"step": int(depth), "prompt_tokens": self.clocks[at_depth]}
             final = scores(method, Z[:, at_depth], **given).numpy()
             # The first maximum: the lowest id, as in decoding.
             slots[at_depth] = winner = final[:, :-1].argmax(axis=1)
+            if not (prove and self._provable):
+                continue
             apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
             if method.edits(int(depth)) and method.deciding < method.N:
                 # A round that does not decide may speak against a token, and its logits are known
@@ -152,7 +171,7 @@ class Replay:
                 others = np.concatenate([tokens, np.full((len(tokens), 1), -1)], axis=1)
                 others = torch.from_numpy(others != np.take_along_axis(tokens, winner[:, None], 1))
                 apart &= _stands(method, Z[:, at_depth], winner, others, error, **given)
-            proven[at_depth] = apart & self._provable
+            proven[at_depth] = apart
         return slots, proven
 
     def first_scores(self, method: Method, roots: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ def write(
     folder.mkdir(exist_ok=True)
     tensors = {"logits": logits, "prompt_tokens": prompt_tokens.int(), "step": step.int()}
     save_file(tensors, folder / LOGITS, metadata)
-    chosen = {name: _choose(name, logits.double(), rounds, prompt_tokens, step) for name in METHODS}
+    chosen = {name: choose(name, logits.double(), rounds, prompt_tokens, step) for name in METHODS}
     content = {
         "schema": SCHEMA,
         "sha256": hashlib.sha256((folder / LOGITS).read_bytes()).hexdigest(),
@@ -84,7 +84,7 @@ def write(
     write_whole(folder / TOKENS, (json_text(content) + "\n").encode())
 
 
-def _choose(
+def choose(
     name: str, logits: torch.Tensor, rounds: list[str], clock: torch.Tensor, step: torch.Tensor
 ) -> tuple[list[int], list[int]]:
     """The token that a method chooses for every question, and where another is nearly as good."""

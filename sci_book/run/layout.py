@@ -49,9 +49,9 @@ FEWEST_SHARDS = 16
 # pictures of all sizes in any order; a larger one fills the processor, and the store with the black
 # pictures of a few sizes.
 SMALL_MODEL = 100_000_000
-# A record keeps each round's best four tokens, as many as a question has options. For a pocket
-# model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
-# times the bytes.
+# A record keeps each round's best four tokens, as many as a question has options. On an early
+# pocket model eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7 times
+# the bytes.
 TOP = 4
 # New tokens at most: a letter, a word or a few; and a caption, which is a free answer.
 NEW_TOKENS = 8

@@ -38,8 +38,8 @@ EXTENDED_METHODS = (
     *(sci(pairs, pairs) for pairs in range(1, 8)),
     *(replace(preset, name=f"{preset.name} first token", edit="first_token") for preset in EDITED),
 )
-# Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, most
-# go on where no other policy does, so that nothing short of decoding tells their answers.
+# Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, they
+# may go on where no other policy does, so that nothing short of decoding tells their answers.
 ABLATIONS = (
     replace(SCI5, name="SCI5 beta=0", beta=0.0),
     *(

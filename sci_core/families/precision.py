@@ -145,8 +145,8 @@ def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     """Return what `from_pretrained` takes for "nf4", "int8" or None.
 
     int8 is LLM.int8 (arXiv 2208.07339): columns with outliers, chosen over all rows of a call, are
-    multiplied in float16. So its logits depend on the batch, by a few tenths on the pocket models;
-    those of nf4 do as those of bfloat16, in which some processors compute them.
+    multiplied in float16. So its logits depend on the batch; those of nf4 do as those of bfloat16,
+    in which some processors compute them.
 
     Raises ValueError for another name, or a dtype that bitsandbytes does not compute in, and
     ImportError where bitsandbytes or accelerate is not installed.

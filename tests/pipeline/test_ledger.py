@@ -21,7 +21,6 @@ from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import Claim, load_claims
 from sci_book.resources import FROZEN_RECORDS, RESULTS
 from sci_book.results.records import write_records
-from sci_book.results.replay import Replay
 from sci_book.results.statistics import LEVEL, Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
 
@@ -115,8 +114,8 @@ def test_a_method_that_the_records_do_not_settle_is_not_comparable(of):
 def test_a_difference_is_of_the_same_rows(of):
     (found,) = measures.difference(of, ["SCI5"], ["VCD"], ["BS"], ["MCQ"])
     rows = of.subject.sets("any", "rows")["BS"].to_numpy() & (of.subject.kinds == "MCQ")
-    replay = Replay(of.subject.records)
-    expected = replay.right(SCI5)[rows] - replay.right(VCD)[rows]
+    decoded = (of.subject.records.correct(name)[rows] for name in ("SCI5", "VCD"))
+    expected = np.subtract(*(right.astype(float) for right in decoded))
     assert found.what == "SCI5 − VCD, BS, MCQ"
     assert np.array_equal(found.values, expected)
     assert found.clusters.tolist() == of.subject.groups[rows].tolist()
@@ -274,7 +273,7 @@ def trained(folder, subjects, answers):
     for each in subjects:
         write_records(folder / f"{each.name}.parquet", each.records)
         for seed, rows in enumerate(answers, 1):
-            there = folder / f"seed{seed}" / f"{each.name}.parquet"
+            there = folder / f"training{seed}" / f"{each.name}.parquet"
             write_records(there, each.records.take(rows))
         models.append(replace(each, path=folder / f"{each.name}.parquet"))
     return models
@@ -295,7 +294,7 @@ def test_a_claim_is_of_all_trainings_and_what_was_measured_apart_of_the_first(fe
             1: "", 2: "2 trainings", 4: "4 trainings",
         }[count]  # fmt: skip
         (named,) = findings_of.named([models[0].name], models[0].path.parent)
-        assert [one.seed for one in named.trainings] == [*range(count)]
+        assert [one.number for one in named.trainings] == [*range(count)]
 
 
 def test_of_few_trainings_a_part_and_a_claim_have_the_word_that_all_have():

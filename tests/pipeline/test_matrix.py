@@ -221,16 +221,16 @@ def test_records_of_one_method_fill_its_own_cells(subjects, tmp_path):
 def test_a_further_training_fills_the_cells_of_a_companion_with_its_own_records(subjects, tmp_path):
     records = one_method(subjects[0].records, "SCI5")
     name = records.stamp["model"]
-    for folder, right in ((tmp_path, (1.0, 0.5)), (tmp_path / "seed2", (1.0, 1.0))):
+    for folder, right in ((tmp_path, (1.0, 0.5)), (tmp_path / "training2", (1.0, 1.0))):
         write_records(folder / f"{name}.parquet", records)
         asked = cvqa_records.numbers(40, right=right, SCI5="3")
         asked = cvqa_records.records_of(asked, name)
         write_records(folder / "cvqa" / f"{name}.parquet", asked)
     cells = [each for each in matrix.cells([name], tmp_path) if each.probe.paper == "cvqa"]
-    spared = {each.seed: each.change.estimate for each in cells if each.method == "SCI5"}
+    spared = {each.training: each.change.estimate for each in cells if each.method == "SCI5"}
     assert spared == {0: -50.0, 2: 0.0}  # of the drop
     read = {path.relative_to(tmp_path).as_posix() for path in matrix.sources([name], tmp_path)}
-    assert read == {f"{at}{name}.parquet" for at in ("cvqa/", "seed2/cvqa/")}
+    assert read == {f"{at}{name}.parquet" for at in ("cvqa/", "training2/cvqa/")}
 
 
 def test_a_page_and_a_terminal_show_the_same_numbers(made):
@@ -260,12 +260,12 @@ def test_the_command_prints_it_for_any_model(folder, capsys, monkeypatch):
 def test_of_four_trainings_and_more_a_cell_is_over_all_of_them(tmp_path, monkeypatch):
     name = "pocket-qwen2vl"
     for seed in range(4):
-        at = tmp_path / f"seed{seed}" if seed else tmp_path
+        at = tmp_path / f"training{seed}" if seed else tmp_path
         write_records(at / f"{name}.parquet", drawn_records(name, seed=seed, rows=12))
     together = {cell.key: cell for cell in matrix.cells([name], tmp_path)}
     monkeypatch.setattr(matrix, "FEWEST", 5)
     alone = matrix.cells([name], tmp_path)
-    assert {cell.seed for cell in together.values()} == {0} < {cell.seed for cell in alone}
+    assert {cell.training for cell in together.values()} == {0} < {cell.training for cell in alone}
     alike = [[cell for cell in alone if cell.key == key] for key in together]
     whole = [cells for cells in alike if len(cells) == 4]
     assert len(whole) > 20

@@ -13,7 +13,7 @@ from sci_book.commands import papers
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.overhead import cost
 from sci_book.papers.shared import chapters, frame, gate, tables
-from sci_book.papers.shared.chapters import by_seed
+from sci_book.papers.shared.chapters import by_training
 from sci_book.pipeline import ledger, over_trainings, registration
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_pocket
@@ -40,10 +40,10 @@ def made(models, shares, subsets=("all",), lacking=()):
     """Lines of a mean by training and part, with a spread of 0.1 from row to row."""
 
     def values(training, part):
-        if training.seed in lacking:
+        if training.number in lacking:
             raise NotRecorded("answers alone")
         spread = np.where(np.arange(len(training.groups)) % 2, 0.1, -0.1)
-        return shares[training.seed][part] + spread
+        return shares[training.number][part] + spread
 
     def rows(training):
         return np.isfinite(training.groups != "")
@@ -60,7 +60,7 @@ def trained(tmp_path_factory):
     def of(count):
         folder = tmp_path_factory.mktemp("records")
         for seed in range(count):
-            at = folder / f"seed{seed}" if seed else folder
+            at = folder / f"training{seed}" if seed else folder
             write_records(at / f"{NAME}.parquet", drawn_records(NAME, seed=seed, rows=12))
         return chapters.subjects([NAME], folder)[0]
 
@@ -159,12 +159,12 @@ def test_a_condition_is_that_of_all_trainings(trained, monkeypatch):
 def test_a_papers_claim_is_of_all_trainings_and_of_a_pair_seed_by_seed(tmp_path):
     names, seeds = [NAME, "pocket-llavanext"], range(4)
     for seed, (place, name) in product(seeds, enumerate(names)):
-        at = tmp_path / f"seed{seed}" if seed else tmp_path
+        at = tmp_path / f"training{seed}" if seed else tmp_path
         write_records(at / f"{name}.parquet", drawn_records(name, seed=2 * seed + place, rows=12))
     claims = [claim for claim in load_claims() if claim.paper == "sci"]
     models = chapters.subjects(names, tmp_path)
     found = ledger.evaluate(claims, models, None)
-    alone = by_seed(models)
+    alone = by_training(models)
     singles = [ledger.evaluate(claims, alone[seed], None) for seed in seeds]
     of_each = {
         (each.claim.id, each.title): [{what: made.estimate for what, made, _ in each.parts}]

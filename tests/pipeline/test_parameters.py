@@ -13,11 +13,11 @@ from sci_book.pipeline.reproduce import chapter_sources
 from sci_book.resources import FROZEN_RECORDS, ROOT
 
 READERS = {
-    "names", "papers_titled", "subjects", "named", "seeds", "read", "load", "cells", "sources",
+    "names", "papers_titled", "subjects", "named", "read", "load", "cells", "sources",
     "paper_numbers", "model_names", "companions",
 }  # fmt: skip
 """Functions of pages that take names as they are given."""
-SAY_MODELS = ("subjects", "named", "seeds", "read", "cells", "companions")
+SAY_MODELS = ("subjects", "named", "read", "cells", "companions")
 """Those whose errors call the first list `models`."""
 
 

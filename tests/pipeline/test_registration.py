@@ -101,8 +101,8 @@ def test_an_amendment_is_what_its_commit_made_on_its_day(entry, history):
     day = git("show", "-s", "--format=%ad", "--date=format:%Y-%m-%d", entry["commit"])
     assert day.decode().strip() == str(entry["date"])
     touched = git("show", "--format=", "--name-only", entry["commit"]).decode().split()
-    if entry["before"] == entry["after"]:  # what was changed is the code
-        (code,) = re.findall(r"\((\w+\.py)\)", entry["reason"])
+    if entry["before"] == entry["after"]:  # what was changed is the code, or weights that it names
+        (code,) = re.findall(r"\((\w+\.(?:py|safetensors))\)", entry["reason"])
         assert path not in touched and code in {name.rpartition("/")[2] for name in touched}
         assert "afterwards" in " ".join(entry["reason"].split())
     else:

@@ -55,11 +55,12 @@ def test_a_training_that_has_not_learned_the_task_is_named_and_the_next_takes_it
     assert second.entering({0: 60.0, 1: 80.0, 2: 64.0, 3: 65.0, 5: 80.0}) == ([1, 3], [0, 2])
 
 
-def test_the_sister_enters_if_she_has_ended(results):
+def test_the_sister_is_named_with_her_one_seed_whether_she_has_ended_or_not(results):
     folder = results(bases(qwen2_vl=range(4), llava_next=range(4)))
-    assert not {*second.SISTERS} & {*second.chosen(folder)[0]}
-    fixed, _ = second.chosen(results({"qwen2_vl-sister-0": 50.0}))
-    assert [*fixed][-1] == "qwen2_vl-sister-0" and fixed["qwen2_vl-sister-0"]["base"] == 50.0
+    for ended in ({}, {"qwen2_vl-sister-0": 50.0}):
+        made = second.registered("1" * 40, DAY, results(ended) and folder)
+        assert made["sisters"] == {"qwen2_vl-sister-0": seed_of("qwen2_vl", "sister-0")}
+        assert len(made["trainings"]) == 8
 
 
 @pytest.fixture
@@ -106,14 +107,14 @@ def test_it_is_not_written_over_changed_files_or_after_records_of_its_trainings(
         pq.write_table(pa.table({"index": [1]}).replace_schema_metadata(stamp), file)
         return file
 
-    frozen("seed1", "of another")
+    frozen("training1", "of another")
     for name in [*made["trainings"]][1:]:
         frozen(f"{name}/conditions", f"of {name}")
     (told,) = second.obstacles(made, tmp_path)
     assert "missing of qwen2_vl-0. Make it with" in told
     frozen("conditions", "of qwen2_vl-0")
     assert second.obstacles(made, tmp_path) == []
-    main = frozen("seed2", "of qwen2_vl-1")
+    main = frozen("training2", "of qwen2_vl-1")
     assert second.obstacles(made, tmp_path) == [
         f"{main} has answers of methods on a training that would enter."
     ]

@@ -11,6 +11,7 @@ import pytest
 
 from sci_book.pocket import twins
 from sci_book.pocket.questions import FAMILIES
+from sci_book.pocket.world import BEFORE, WORLD
 
 csv.field_size_limit(sys.maxsize)
 SIZES = {"MMBench_DEV_EN_V11.tsv": 4876, "MMBench_DEV_CN_V11.tsv": 4876, "CCBench.tsv": 2040,
@@ -37,9 +38,9 @@ def rows():
     patch.setattr(twins, "png", lambda scene: repr(scene).encode())
     patch.setattr(twins, "ask", ask_again)
     made = {}
-    for name, (source, _) in twins._FILES.items():
+    for name, (source, seed, _) in twins._FILES.items():
         stock.clear()
-        made[name] = list(source())
+        made[name] = list(source(seed=seed))
     patch.undo()
     return made
 
@@ -105,6 +106,19 @@ def test_a_fifth_of_the_answers_has_more_than_one_token(rows, monkeypatch):
     assert len(answers) == 16_566 and np.mean(np.array(lengths) > 1) >= 0.2
 
 
+def test_each_world_has_rows_of_its_own(tmp_path, monkeypatch):
+    source, number, columns = twins._FILES["ViLP.parquet"]
+    few = {"ViLP.parquet": (lambda seed: islice(source(seed), 2), number, columns)}
+    monkeypatch.setattr(twins, "_FILES", few)
+    asked = {"now": {}, "again": {"world": WORLD}, "before": {"world": BEFORE}}
+    worlds = {}
+    for name, given in asked.items():
+        (path,) = twins.make(tmp_path / name, say=lambda _: None, **given)
+        worlds[name] = pq.read_table(path).to_pylist()
+    assert worlds["now"] == worlds["again"]
+    assert all(now != then for now, then in zip(worlds["now"], worlds["before"], strict=True))
+
+
 def test_an_interrupted_drawing_leaves_no_half_file(tmp_path, monkeypatch):
     calls = []
 
@@ -121,12 +135,12 @@ def test_an_interrupted_drawing_leaves_no_half_file(tmp_path, monkeypatch):
 
 
 def test_what_is_there_is_not_drawn_again(tmp_path, monkeypatch):
-    source, columns = twins._FILES["ViLP.parquet"]
-    few = {"ViLP.parquet": (lambda: islice(source(), 3), columns)}
+    source, number, columns = twins._FILES["ViLP.parquet"]
+    few = {"ViLP.parquet": (lambda seed: islice(source(seed), 3), number, columns)}
     monkeypatch.setattr(twins, "_FILES", few)
     (path,) = twins.make(tmp_path, say=lambda _: None)
     assert pq.read_table(path).num_rows == 3
-    monkeypatch.setattr(twins, "_vilp", lambda: 1 / 0)
+    monkeypatch.setattr(twins, "_vilp", lambda seed: 1 / 0)
     before = path.stat().st_mtime_ns
     twins.make(tmp_path, say=lambda _: None)
     assert path.stat().st_mtime_ns == before

@@ -73,7 +73,7 @@ def test_differences_of_the_frozen_records_are_those_of_their_accuracies():
 
 
 def test_over_trainings_each_number_is_the_mean_of_theirs_with_their_interval():
-    name, folders = "pocket-llavanext.parquet", ("", "seed1/", "seed2/", "seed1/")
+    name, folders = "pocket-llavanext.parquet", ("", "training1/", "training2/", "training1/")
     trainings = [read_records(f"data_manifests/records/{folder}{name}") for folder in folders]
     table = conditions.measure(trainings[0], SPEC, further=trainings[1:])
     found = table.set_index(["id", "input", "group"]).loc[("rewording", "V1", "Others")]

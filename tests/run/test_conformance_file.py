@@ -56,23 +56,25 @@ def test_an_outsider_who_has_the_file_alone_chooses_every_token(known, tmp_path,
     assert len({tuple(tokens) for tokens in mine.values()}) == len(METHODS)  # no two methods agree
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert sci("conformance", tmp_path / "mine.json") == 0
-    assert capsys.readouterr().out.count("200 equal") == len(METHODS)
+    assert capsys.readouterr().out.count(f"{len(mine['base'])} equal") == len(METHODS)
 
 
-@pytest.mark.parametrize("place", [0, 7, 199])
+@pytest.mark.parametrize("place", [0, 7, -1])
 def test_one_wrong_token_is_named(place, known, tmp_path, capsys):
     tokens = list(known["tokens"]["SCI5"])
+    place %= len(tokens)
     tokens[place] += 1
     (tmp_path / "mine.json").write_text(json.dumps({"SCI5": tokens}))
     assert sci("conformance", tmp_path / "mine.json") == 1
-    assert f"199 equal, 1 wrong, first in question {place}" in capsys.readouterr().out
+    said = f"{len(tokens) - 1} equal, 1 wrong, first in question {place}"
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("answers", "says"),
     [
         ("{}", "got none"), ("[1]", "got list"), ('{"SCI6": []}', "got SCI6"), ("{", "as JSON"),
-        ('{"SCI5": [1, 2]}', "200 whole numbers.*got 2"), ('{"SCI5": 3}', "got int"),
+        ('{"SCI5": [1, 2]}', r"\d+ whole numbers.*got 2"), ('{"SCI5": 3}', "got int"),
         ('{"SCI5": ["a"]}', "got 1"), ('{"SCI5": [1.5]}', "got 1"),
     ],
 )  # fmt: skip

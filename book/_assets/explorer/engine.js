@@ -2,8 +2,9 @@
 
    This is `sci_book/results/replay.py` over again, in the same single precision: of every recorded
    prefix (a node) some tokens were kept, and one more column stands for all the others; if that
-   column loses, the winner is certain. A row whose winner is not certain, or whose answer was never
-   recorded, is not settled: it counts as wrong in `low` and as right in `high`.
+   column loses, and no rounding of the logits could make another win, the winner is certain. A row
+   whose winner is not certain, or whose answer was never recorded, is not settled: it counts as
+   wrong in `low` and as right in `high`.
 
    A control takes no equation, but answers that were recorded (`sci_book/results/controls.py`).
 
@@ -131,7 +132,9 @@ const SciEngine = (() => {
     const terms = combine(model, method, model.columns.map((z) => z.subarray(from, to)), clock);
     const others =
       combine(model, method, model.bounds.map((z) => z.subarray(node, node + 1)), clock);
-    return { ...terms, ...choose(method, terms, 0, to - from, others, 0) };
+    const chosen = choose(method, terms, 0, to - from, others, 0);
+    chosen.proven &&= stands(model, method, node, chosen, slackOf(model, method));
+    return { ...terms, ...chosen };
   }
 
   /* The first of the best kept tokens that survive, and whether it surely beats all others. */
@@ -143,11 +146,55 @@ const SciEngine = (() => {
     for (let token = from; token < to; token++)
       if (deciding[token] >= cutoff && (slot < 0 || score[token] > score[slot])) slot = token;
     if (slot < 0) return { cutoff, slot: 0, proven: false };
+    // The least distance of a token from the cutoff, and of a rival's score from the winner's.
+    let edge = Math.abs(others.deciding[at] - cutoff), gap = score[slot] - others.score[at];
+    for (let token = from; token < to; token++) {
+      edge = Math.min(edge, Math.abs(deciding[token] - cutoff));
+      if (token !== slot && deciding[token] >= cutoff) gap = Math.min(gap, score[slot] - score[token]);
+    }
     // The logits of a textual round that does not decide are bounded from one side alone.
     const bounded = decides === "textual" || !method.textual.length;
     const proven = others.deciding[at] < cutoff
       || bounded && others.score[at] < f32(score[slot] - ROUNDING);
-    return { cutoff, slot: slot - from, proven };
+    return { cutoff, slot: slot - from, proven, edge, gap };
+  }
+
+  /* Distances from which on no rounding of the logits moves a token across the cutoff (`edge`), or
+     past another (`gap`): every equation is linear but for maxima, so by a logit of each round it
+     moves by no more than by one that stands alone. */
+  function slackOf(model, method) {
+    const error = (model.step || 0) / 2;
+    if (!error) return { error, edge: 0, gap: 0 };
+    const latest = () => model.clocks.reduce((most, clock) => Math.max(most, clock), 0);
+    const scored = (raised) => combine(
+      model, method, model.rounds.map((_, at) => Float32Array.of(at === raised ? 1 : 0)), latest,
+    ).score[0];
+    const slope = model.rounds.reduce((sum, _, at) => sum + Math.abs(scored(at) - scored(-1)), 0);
+    return { error, edge: 4 * error / method.tau1, gap: 4 * error * slope };
+  }
+
+  /* Whether a node's winner would win with any logits that differ by half a step: `_stands` of
+     replay.py, where the winner is not so far ahead that it must. */
+  function stands(model, method, node, { slot, edge, gap }, slack) {
+    if (edge >= slack.edge && gap >= slack.gap) return true;
+    const from = model.start[node], size = model.start[node + 1] - from;
+    const columns = model.columns.map((z, at) =>
+      Float32Array.of(...z.subarray(from, from + size), model.bounds[at][node]));
+    const clock = () => model.clocks[node];
+    const scored = (raised) => combine(model, method, columns.map((z, at) =>
+      at === raised ? z.map((logit) => logit + slack.error) : z), clock).score;
+    const score = scored(-1), moved = new Float32Array(size + 1);
+    for (const name of ["original", ...method.textual, ...method.visual])
+      scored(model.rounds.indexOf(name)).forEach(
+        (other, at) => { moved[at] += Math.abs(other - score[at]); });
+    // Undivided, so that a distance of whole steps is one.
+    const { deciding } = combine(model, { ...method, tau1: 1 }, columns, clock);
+    const below = (logit) => f32(logit - f32(-method.tau1 * Math.log(method.beta)));
+    const others = [...deciding.keys()].filter((at) => at !== slot), sway = 2 * slack.error;
+    const least = below(Math.max(...deciding)) - sway;
+    const kept = others.every((at) => deciding[slot] >= below(deciding[at]) + sway);
+    return kept && others.every((at) =>
+      deciding[at] < least || score[at] + moved[at] < score[slot] - moved[slot]);
   }
 
   /* The nodes that a method passes through on one row, and where it ends: a code of `lead`. */
@@ -214,10 +261,11 @@ const SciEngine = (() => {
     const terms = combine(model, method, model.columns, (at) => clocks[owners[at]]);
     const others = combine(model, method, model.bounds, (node) => clocks[node]);
     const next = new Int32Array(model.nodes), sure = new Uint8Array(model.nodes);
+    const slack = slackOf(model, method);
     for (let node = 0; node < model.nodes; node++) {
       const found = choose(method, terms, start[node], start[node + 1], others, node);
       next[node] = lead[start[node] + found.slot];
-      sure[node] = found.proven;
+      sure[node] = found.proven && stands(model, method, node, found, slack);
     }
     return counted(model, (row) => {
       let node = model.root[row], end = node, proven = 1;

@@ -25,6 +25,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from sci_book.data.answers.claims import settled
 from sci_book.data.answers.mentions import (
     OUTER,
@@ -200,9 +202,13 @@ def canonical_truth(question_type: str, answer: str) -> str:
     return short(answer) or ""
 
 
-def same(first: str | None, second: str | None) -> bool:
-    """Whether two parsed answers agree; an unknown agrees with nothing, as DRBench counts."""
-    return first is not None and first == second
+def same(first: Iterable, second: Iterable) -> np.ndarray:
+    """Whether two columns of parsed answers agree, row by row, as DRBench counts.
+
+    An unknown one, None, agrees with nothing.
+    """
+    one, other = (np.asarray(column, dtype=object) for column in (first, second))
+    return np.equal(one, other).astype(bool) & np.not_equal(one, None).astype(bool)
 
 
 def raw_prefix(text: str, truth: str) -> str:

@@ -91,8 +91,8 @@ def understood(subject: Subject) -> np.ndarray:
     """Which rows are original questions of the real set, in a wording that the model understands.
 
     As the paper asks; but where the records hold the yes/no questions with "Please answer yes or
-    no." as well, those stand for them: a pocket model reads the paper's instruction as the sign of
-    another kind of question.
+    no." as well, those stand for them: a pocket model may read the paper's instruction as the sign
+    of another kind of question.
     """
     real, yesno = of(subject, "real"), of(subject, "yesno")
     return real & (kinds(subject) != "boolean") | yesno if yesno.any() else real

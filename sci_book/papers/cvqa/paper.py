@@ -10,14 +10,15 @@ from sci_book.papers.cvqa import synthetic
 from sci_book.papers.shared.paper import Paper, asked_of, whole
 from sci_book.pocket import what_if
 from sci_book.pocket.lock import one_at_a_time
+from sci_book.pocket.world import WORLD
 
 DATA = resources.DATA / "cvqa"
 SET = "pocket_cvqa"
-# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
-# every method, in C-VQA's half of the five minutes that the two companions have.
+# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: few enough for a pocket model to answer,
+# by every method, in minutes.
 TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
-PUZZLES = {"per_type": 50, "size": 96}  # pixels a side: as large as a pocket picture
+PUZZLES = {"seed": WORLD, "per_type": 50, "size": 96}  # pixels a side: as a pocket picture
 
 
 def draw(say: Callable[[str], None] = print) -> None:

@@ -20,7 +20,7 @@ from sci_core.families.models import VisionLanguageModel
 DATA = resources.DATA / "metara"
 SET = "pocket_metara"
 # Originals of each task, and how many of them, from the first on, are also asked about in parts
-# (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
+# (MetaVQA) and on sheets: few enough for a pocket model to answer, by every method, in minutes.
 ORIGINALS, IN_PARTS, ON_SHEETS = 72, 14, 10
 
 

@@ -37,7 +37,7 @@ WORDINGS = (
 PROMPT = "Question: {question}\nPlease answer the question based on the given image."
 """Figure 7, behind the picture."""
 INSTRUCTED = "{question} Please answer yes or no."
-"""What pocket models understand in its place, and what other models are told here by default."""
+"""What pocket models are told in its place, and other models here by default."""
 PROMPT_INSTRUCTED = f"{PROMPT} Please answer yes or no."
 """Figure 7's words, with the instruction that SCI's rewritten prompts need (`rewrite`) behind."""
 CHAIN_OF_THOUGHT = (

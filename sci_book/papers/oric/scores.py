@@ -26,7 +26,7 @@ COUNTS = ("tp", "fp", "tn", "fn", "positives", "negatives")
 
 SIZE_LIMITS = (834.0, 1508.0)
 """Square pixels where medium and large begin in the pocket world: its small, medium and large
-objects have the shares that Figure 10 gives COCO's."""
+objects have about the shares that Figure 10 gives COCO's."""
 SIZES = ("small", "medium", "large")
 
 

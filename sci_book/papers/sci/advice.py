@@ -1,8 +1,8 @@
 """What to expect of SCI on a model before any is decoded: its conditions, and what others gained.
 
 What a method gains over all rows is expected to be what it gained on the book's own trainings, on
-average. Of a family that took no part the mean is nearer than a line along habit: the page *When
-does SCI help?* has how far off either is.
+average. The page *When does SCI help?* has how far off that is for a family that took no part, and
+how far off a line along habit.
 
 All rows of a model's records count: no verdict comes from them, and the rule from others.
 """

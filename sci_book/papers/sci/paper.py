@@ -7,8 +7,8 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole
 from sci_book.pocket.lock import one_at_a_time
 
-DATA = resources.DATA / "pocket"
-SET = "pocket"
+DATA, BEFORE = resources.DATA / "pocket", resources.DATA / "before"
+SET, SET_BEFORE = "pocket", "pocket_before"
 DESCRIBED = "pocket_descriptions"
 
 
@@ -26,6 +26,15 @@ def draw_missing(say: Callable[[str], None] = print) -> None:
     with one_at_a_time(DATA):
         twins.make(DATA, say)
         descriptions.write(DATA)
+
+
+def draw_before(say: Callable[[str], None] = print) -> None:
+    """Draw what is missing of the twins of the world before, and check them by their manifests."""
+    from sci_book.pocket import twins, world
+
+    with one_at_a_time(BEFORE):
+        twins.make(BEFORE, say, world.BEFORE)
+    load_dataset(SET_BEFORE)
 
 
 PAPER = Paper(

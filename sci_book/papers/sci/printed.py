@@ -33,6 +33,7 @@ def labels() -> tuple[str, ...]:
     return tuple(name for name in _table("table01")["model"].unique() if name)
 
 
+@cache
 def _value(table: str, **where: str) -> float | None:
     """The number of the one line that has these values; None if there is none."""
     frame = _table(table)

@@ -25,7 +25,7 @@ from sci_book.results import places
 from sci_book.results.controls import CONTROLS
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
-from sci_book.results.replay import Replay
+from sci_book.results.replay import Replay, replay_of
 from sci_book.results.stamps import NotRecorded
 from sci_book.results.statistics import Interval, beyond_chance, difference, share
 from sci_core.methods import ICD, METHODS, VDD, Method
@@ -61,7 +61,7 @@ class Subject:
         brief: its name in rows that hold the paper's numbers too, unlike that of any other model.
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         ordinary: the same model with the records its conditions are judged on (`with_records`).
-        single: whether it is one training by itself, without the others of its recipe (`by_seed`).
+        single: whether it is one training by itself, without the others (`by_training`).
         companion: whose folder, within that of all records, its records lie in; "" for none.
     """
 
@@ -90,8 +90,8 @@ class Subject:
             path = self._folder / folder / self.path.name
             if not path.is_file():
                 raise NotRecorded(
-                    f"{path} does not exist: training {self.seed} of {self.name} was not asked the "
-                    f"questions of {folder}. REPRODUCING.md has the command that makes the file."
+                    f"{path} does not exist: training {self.number} of {self.name} was not asked "
+                    f"the questions of {folder}. REPRODUCING.md has the command that makes it."
                 )
             other = self.with_records(read_records(path), path)
             self._beside[folder] = replace(other, companion=folder)
@@ -103,7 +103,7 @@ class Subject:
 
     @cached_property
     def trainings(self) -> list[Subject]:
-        """This model, then those of the same recipe and name in the folders `seed1`, …
+        """This model, then those of the same recipe and name in the folders `training1`, …
 
         Each of these stands in the folder of all records and is laid out as that is, a companion's
         records in its folder. Each training is a model of its own: its conditions are judged on
@@ -112,7 +112,7 @@ class Subject:
         within = self.path.relative_to(self._folder)
         others = [
             replace(self, records=read_records(folder / within), path=folder / within)
-            for folder in seed_folders(self._folder)
+            for folder in training_folders(self._folder)
             if (folder / within).is_file() and not self.single
         ]
         return [self, *others]
@@ -123,16 +123,16 @@ class Subject:
         return self.path.parent.parent if self.companion else self.path.parent
 
     @property
-    def seed(self) -> int:
-        """Which training of its recipe this is, by its folder: 1 in `seed1`, 0 in the book's."""
-        return seed_in(self._folder)
+    def number(self) -> int:
+        """Which training of its recipe this is, by its folder: 1 in `training1`, else 0."""
+        return training_in(self._folder)
 
-    @property
+    @cached_property
     def groups(self) -> np.ndarray:
         """The question group of every row: the clusters of every interval."""
         return self.records.frame["group"].to_numpy(dtype=object)
 
-    @property
+    @cached_property
     def kinds(self) -> np.ndarray:
         """ "MCQ" or "Others" for every row."""
         return self.records.frame["kind"].to_numpy(dtype=object)
@@ -182,7 +182,7 @@ class Subject:
     @cached_property
     def replay(self) -> Replay:
         """The records made ready for methods that were not decoded."""
-        return Replay(self.records)
+        return replay_of(self.records)
 
     @cached_property
     def _further(self) -> Records | None:
@@ -239,7 +239,7 @@ class Subject:
         if method not in self._answers:
             holding, policy = self.held(method)
             if policy is None:
-                found = self.replay.answers(method)[["answer", "known"]]
+                found = self.replay.answers(method, prove=False)[["answer", "known"]]
             else:
                 parsed = holding.parsed(policy)
                 found = pd.DataFrame({"answer": pd.Series(parsed, dtype=object), "known": True})
@@ -429,15 +429,15 @@ def absences(companion: Found) -> str:
     return " ".join(companion.absent) + " Of these models nothing can be compared."
 
 
-def seed_in(folder: Path) -> int:
+def training_in(folder: Path) -> int:
     """Which training of its recipe the records of a folder are of."""
-    before, digits = folder.name[:4], folder.name[4:]
-    return int(digits) if before == "seed" and digits.isdigit() else 0
+    before, word, digits = folder.name.partition("training")
+    return int(digits) if word and not before and digits.isdigit() else 0
 
 
-def seed_folders(folder: Path) -> list[Path]:
+def training_folders(folder: Path) -> list[Path]:
     """The folders of further trainings in a folder of all records, by number."""
-    return sorted(filter(seed_in, folder.glob("seed*")), key=seed_in)
+    return sorted(filter(training_in, folder.glob("training*")), key=training_in)
 
 
 def alone(model: Named) -> list[Any]:
@@ -446,11 +446,11 @@ def alone(model: Named) -> list[Any]:
     return [replace(of, single=True) if isinstance(of, Subject) else of for of in trainings]
 
 
-def by_seed(models: Iterable[Subject]) -> dict[int, list[Subject]]:
-    """Every training of some models by itself, those of one seed together."""
+def by_training(models: Iterable[Subject]) -> dict[int, list[Subject]]:
+    """Every training of some models by itself, those of one number together."""
     trainings = [training for model in models for training in alone(model)]
-    seeds = sorted({training.seed for training in trainings})
-    return {seed: [each for each in trainings if each.seed == seed] for seed in seeds}
+    numbers = sorted({training.number for training in trainings})
+    return {number: [each for each in trainings if each.number == number] for number in numbers}
 
 
 def labelled(models: Iterable[Subject], label: str) -> Subject | None:
@@ -486,7 +486,7 @@ def stamp_of(
     Rows that differ by model are named with it. `sizes` is that of `rows_read`.
     """
     read = {
-        f"{model.name} seed {one.seed}" if place else model.name: one
+        f"{model.name} training {one.number}" if place else model.name: one
         for model in models
         for place, one in enumerate(model.trainings)
     }
@@ -512,7 +512,7 @@ def stamp_of(
 
 def _within(path: Path) -> str:
     """How a file beside the records is named: by its folder, a further training's by both."""
-    folders = path.parts[-3:-1] if seed_in(path.parent.parent) else path.parts[-2:-1]
+    folders = path.parts[-3:-1] if training_in(path.parent.parent) else path.parts[-2:-1]
     return "/".join([*folders, path.stem])
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from sci_book.papers.shared.chapters import Subject, labelled
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
-from sci_book.results.metrics import KINDS
+from sci_book.results.metrics import of_kind
 from sci_book.results.statistics import Interval, Sample
 from sci_book.run.method_sets import ALL_METHODS
 from sci_core.methods import BASE, METHODS, Method, sci
@@ -120,7 +120,7 @@ class Evidence:
         key = (built.name, part)
         if key not in self._sets:
             self._sets[key] = built.sets("any", "rows", part)
-        kinds = np.isin(built.kinds, KINDS[:2] if kind == "Overall" else kind)
+        kinds = of_kind(built.kinds, kind)
         return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
 
     def on(self, part: str) -> Evidence:

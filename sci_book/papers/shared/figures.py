@@ -33,7 +33,7 @@ WIDTH = 7.2  # inches: the width of the book's text column
 MOST_BYTES = 6_000  # of a picture as a PNG
 
 MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # `model_colours` gives each model its own
-SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73", "#6b21a8")  # of trainings, in order
+TRAINING_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73", "#6b21a8")  # of trainings, in order
 # Subsets of DRBench, and what lies outside them.
 SUBSET_COLOURS = {
     "B only": "#b45309",

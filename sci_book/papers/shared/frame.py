@@ -57,7 +57,7 @@ Columns = Callable[[Any], tuple[np.ndarray, np.ndarray]]
 """Of a training, numbers `[quantities, rows]` and a group a row: see `statistics.measure`."""
 _NUMBERS = ("absent", "estimate", "low", "high", "n", "key", "others", "trainings")
 PLAIN = "#0072b2"  # of lines that are no methods, rounds or subsets
-OTHER = "#9ca3af"  # of a training beside the shipped one
+OTHER = "#9ca3af"  # of a single training
 
 
 @runtime_checkable
@@ -147,7 +147,7 @@ def score(
     for training in model.trainings:
         try:
             trainings.append(of_training(training))
-        except NotRecorded:  # a further training's records hold answers of the presets alone
+        except NotRecorded:  # a further training may have answers of fewer methods
             if training is model:  # whose number no other training's can stand for
                 break
     return {"model": model.shown, **keys, "trainings": trainings, "interval": interval}
@@ -272,7 +272,7 @@ def dots(
     xlabel: str,
     coloured: str | None = None,
 ) -> Figure:
-    """A grid of panels, a line each: ours with its interval, other trainings, the paper's.
+    """A grid of panels, a line each: ours with its interval, single trainings, the paper's.
 
     Args:
         panels: the keys that panels down and panels across stand for.

@@ -68,7 +68,7 @@ def test_every_precision_and_size_is_looked_for(tmp_path):
 def test_a_further_training_drops_in_where_both_models_have_it(tmp_path):
     written(tmp_path, one=whole(), two=whole())
     again = records_of(whole((0, 0, 0, 0)), "one")
-    write_records(tmp_path / "seed1" / "edge" / "one.parquet", again)
+    write_records(tmp_path / "training1" / "edge" / "one.parquet", again)
     one, two = models.read(["one", "two"], tmp_path).full
 
     def right(training):

@@ -118,7 +118,7 @@ def test_the_command_says_what_it_reads_and_what_is_missing(trainings, sandbox, 
     assert "mine.parquet: mine, 59 rows without an error" in said
     assert "the book's records are not here" in said and "use:" not in said
     for number, (name, each) in enumerate(trainings):
-        folder = resources.FROZEN_RECORDS / (f"seed{number % 4}" if number % 4 else "")
+        folder = resources.FROZEN_RECORDS / (f"training{number % 4}" if number % 4 else "")
         folder.mkdir(parents=True, exist_ok=True)
         write_records(folder / f"{name}.parquet", each)
     assert sci("advise", sandbox / "mine.parquet") == 0

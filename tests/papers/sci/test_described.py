@@ -58,7 +58,7 @@ def model_with(folder, *trainings):
     """A model of ordinary records, and beside them descriptions, one file a training."""
     write_records(folder / "mine.parquet", records_of(rows=20))
     for seed, records in enumerate(trainings):
-        below = folder / (f"seed{seed}" if seed else "") / "descriptions"
+        below = folder / (f"training{seed}" if seed else "") / "descriptions"
         below.mkdir(parents=True, exist_ok=True)
         write_records(below / "mine.parquet", records)
     return chapters.subjects(["mine"], folder)[0]
@@ -150,8 +150,8 @@ def test_a_model_may_have_no_descriptions_or_only_these(tmp_path):
 
 def test_a_further_training_by_itself_finds_its_own(tmp_path):
     model = model_with(tmp_path, described_by(SAID), described_by([(TRUE, TRUE)] * 3))
-    write_records(tmp_path / "seed1" / "mine.parquet", records_of(rows=20))
-    alone = chapters.by_seed([model])
+    write_records(tmp_path / "training1" / "mine.parquet", records_of(rows=20))
+    alone = chapters.by_training([model])
     found = [figure(alone[seed][0], "chair_s", methods=["base"]) for seed in (0, 1)]
     assert [(each["estimate"], each["others"]) for each in found] == [(100, ()), (0, ())]
 

@@ -25,7 +25,7 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("records")
     own = drawn_records(NAME, rows=60, spoilt=(5,))
     write_records(folder / f"{NAME}.parquet", own)
-    write_records(folder / "seed1" / f"{NAME}.parquet", drawn_records(NAME, seed=1, rows=60))
+    write_records(folder / "training1" / f"{NAME}.parquet", drawn_records(NAME, seed=1, rows=60))
     asked = drawn_records(NAME, seed=2, rows=60, datasets=("tiny_mme",))
     write_records(folder / "oric" / f"{NAME}.parquet", asked)
     return chapters.subjects([NAME], folder)[0]
@@ -156,12 +156,12 @@ def test_a_training_without_a_companions_answers_says_so(model):
 
 
 def test_a_training_finds_what_lies_beside_it(model, tmp_path):
-    for seed in ("", "seed1"):
+    for seed in ("", "training1"):
         write_records(tmp_path / seed / f"{NAME}.parquet", model.records)
         write_records(tmp_path / seed / "oric" / f"{NAME}.parquet", model.records)
     first = chapters.subjects([NAME], tmp_path)[0]
     asked = first.beside("oric")
     paths = [each.path.relative_to(tmp_path).as_posix() for each in asked.trainings]
-    assert paths == [f"oric/{NAME}.parquet", f"seed1/oric/{NAME}.parquet"]
+    assert paths == [f"oric/{NAME}.parquet", f"training1/oric/{NAME}.parquet"]
     alone = replace(first.trainings[1], single=True)
     assert alone.beside("oric").path == asked.trainings[1].path

@@ -136,45 +136,52 @@ def test_further_records_hold_methods_that_a_models_own_do_not(tmp_path):
 def test_trainings_are_the_records_in_the_folders_of_seeds_beside(tmp_path):
     whole = records_of(QWEN)
     for seed, few in ((1, whole.answers_alone()), (12, whole), ("s", whole), ("2old", whole)):
-        write_records(tmp_path / f"seed{seed}" / f"{QWEN}.parquet", few)
+        write_records(tmp_path / f"training{seed}" / f"{QWEN}.parquet", few)
     for name in (QWEN, LLAVA):
         write_records(tmp_path / f"{name}.parquet", records_of(name))
     qwen, llava = models = chapters.subjects([QWEN, LLAVA], tmp_path)
-    assert [each.seed for each in qwen.trainings] == [0, 1, 12] and llava.trainings == [llava]
-    beside = [tmp_path / at / "oric" / f"{QWEN}.parquet" for at in ("seed1", ".")]
+    assert [each.number for each in qwen.trainings] == [0, 1, 12] and llava.trainings == [llava]
+    beside = [tmp_path / at / "oric" / f"{QWEN}.parquet" for at in ("training1", ".")]
     for path in beside:
         write_records(path, whole)
     (told,) = chapters.stamp_of(models, beside).frame.loc["records"]
-    read = [QWEN, f"{QWEN} seed 1", f"{QWEN} seed 12", LLAVA, f"seed1/oric/{QWEN}", f"oric/{QWEN}"]
+    read = [
+        QWEN,
+        f"{QWEN} training 1",
+        f"{QWEN} training 12",
+        LLAVA,
+        f"training1/oric/{QWEN}",
+        f"oric/{QWEN}",
+    ]
     assert [pair.partition(":")[0] for pair in told.split(", ")] == read
-    by_seed = chapters.by_seed(models)
-    assert {seed: [each.name for each in found] for seed, found in by_seed.items()} == {
+    by_training = chapters.by_training(models)
+    assert {seed: [each.name for each in found] for seed, found in by_training.items()} == {
         0: [QWEN, LLAVA], 1: [QWEN], 12: [QWEN],
     }  # fmt: skip
-    assert all(each.trainings == [each] for found in by_seed.values() for each in found)
-    first, second = by_seed[0][0], by_seed[1][0]
+    assert all(each.trainings == [each] for found in by_training.values() for each in found)
+    first, second = by_training[0][0], by_training[1][0]
     np.testing.assert_array_equal(first.right("VCD"), second.right("VCD"))  # from answers alone
-    write_records(tmp_path / "seed1" / f"{QWEN}.parquet", whole.take(np.arange(9)))
+    write_records(tmp_path / "training1" / f"{QWEN}.parquet", whole.take(np.arange(9)))
     second = chapters.subjects([QWEN], tmp_path)[0].trainings[1]
     assert second.ordinary is None and len(second.records.frame) == 9  # judged on its own
 
 
 def test_the_folder_of_a_seed_is_laid_out_as_the_one_around_it(tmp_path):
     few = records_of(QWEN).take(np.arange(9))
-    for folder in ("oric", "seed1/oric", "seed1", "oric/seed2", "seed3/edge"):
+    for folder in ("oric", "training1/oric", "training1", "oric/training2", "training3/edge"):
         write_records(tmp_path / folder / f"{QWEN}.parquet", few)
     (own,) = chapters.companions([QWEN], tmp_path, "oric", "ORIC").subjects
-    assert [(each.seed, each.path.parent) for each in own.trainings] == [
-        (0, tmp_path / "oric"), (1, tmp_path / "seed1" / "oric"),
+    assert [(each.number, each.path.parent) for each in own.trainings] == [
+        (0, tmp_path / "oric"), (1, tmp_path / "training1" / "oric"),
     ]  # fmt: skip
 
 
 def test_a_companions_records_may_be_those_of_a_further_training_of_the_model(tmp_path):
     """A claim of a companion is asked of each training by itself, in its own folder."""
     for file, made_by in ((QWEN, "qwen2_vl-3"), (LLAVA, "qwen2_vl-3")):
-        path = tmp_path / "seed3" / "cvqa" / f"{file}.parquet"
+        path = tmp_path / "training3" / "cvqa" / f"{file}.parquet"
         write_records(path, records_of(made_by, rows=12))
-    found = chapters.companions([QWEN, LLAVA], tmp_path / "seed3", "cvqa", "C-VQA")
+    found = chapters.companions([QWEN, LLAVA], tmp_path / "training3", "cvqa", "C-VQA")
     assert [model.name for model in found.subjects] == [QWEN]
     assert found.absent == [
         f"cvqa/{LLAVA}.parquet holds the records of qwen2_vl-3, not of {LLAVA}."

@@ -64,7 +64,8 @@ def passing_but_wrong(captions: pd.DataFrame) -> pd.Series:
 def failures(model: Subject, kind: str, rule: Literal["paper", "scene"] = "scene") -> pd.DataFrame:
     """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
 
-    By the rule "paper" hardly a caption fails; by "scene" all that do not say the whole scene.
+    By the rule "paper" a caption fails that its coarse rule calls wrong; by "scene" any that does
+    not say the whole scene.
     """
     said = answers(model, kind)
     right = exact(said) if rule == "scene" and kind == CAPTIONS else said["right"]

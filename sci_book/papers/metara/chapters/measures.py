@@ -129,8 +129,8 @@ def mirrored(of: Subject) -> list[Part]:
 def halves(task: str) -> pd.DataFrame:
     """Each original's difficulty `score`, its `family`, and whether it is `harder` than most of it.
 
-    In the pocket sets a question's family, which its first two words tell, settles most of d(x);
-    so a family's originals are compared with each other alone.
+    In the pocket sets a question's family, which its first two words tell, enters d(x) too; so a
+    family's originals are compared with each other alone.
     """
     rows = rows_of(task)
     own = rows[rows["relation"] == ORIGINAL].set_index("original")

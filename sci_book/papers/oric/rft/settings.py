@@ -52,7 +52,7 @@ PRESETS = {
         longest=256, epochs=15, dtype="bfloat16",
     ),
     # A pocket model has a thousandth of the weights, so it takes larger steps; it is sampled from
-    # as it is (nothing cut off), because its answers vary little; one epoch is 300 updates.
+    # as it is (nothing cut off), so that its answers vary more; one epoch is 300 updates.
     "pocket": Settings(
         learning_rate=5e-5, answers=16, per_device=16, temperature=1.0, top_p=1.0, top_k=0,
         longest=80, epochs=1, dtype="float32",

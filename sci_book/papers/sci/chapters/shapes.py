@@ -12,20 +12,14 @@ from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import interval, keys_of
 from sci_book.results.drbench import construct
-from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records
 
 Subjects = Sequence[Subject]
 
 
-def of_kind(subject: Subject, kind: str) -> np.ndarray:
-    """Rows of a question type; all rows for "Overall"."""
-    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
-
-
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
     """Whether two columns of parsed answers differ, row by row; an unknown one is like no other."""
-    return np.array([not same(*pair) for pair in zip(one, other, strict=True)], dtype=bool)
+    return ~same(one, other)
 
 
 def built_with(records: Records, dummies: Sequence[str], rewordings: Sequence[str]) -> pd.DataFrame:

@@ -17,10 +17,10 @@ import pandas as pd
 
 from sci_book.papers.sci.audit_counts import unfit
 from sci_book.papers.sci.chapters.drbench_tables import INPUTS
-from sci_book.papers.sci.chapters.shapes import less, of_kind
+from sci_book.papers.sci.chapters.shapes import less
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.results.drbench import split
-from sci_book.results.metrics import KINDS
+from sci_book.results.metrics import KINDS, of_kind
 from sci_book.run.method_sets import EDITED
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import Method, sci
@@ -61,7 +61,7 @@ def columns(subject: Subject) -> dict[str, np.ndarray]:
     names = [head for head in DATASETS.values() if head in set(heads)]
     names += [head for head in heads.unique() if head not in names]
     masks = {name: test & (heads == name).to_numpy() for name in names}
-    return masks | {kind: test & of_kind(subject, kind) for kind in KINDS}
+    return masks | {kind: test & of_kind(subject.kinds, kind) for kind in KINDS}
 
 
 def column_of(dataset: str) -> str:

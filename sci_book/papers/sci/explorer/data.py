@@ -130,6 +130,7 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     lead     [tokens] int32, the node that a token leads to, or RIGHT, WRONG, UNSETTLED
     clock    [nodes] int32, M3ID's t; depth [nodes] uint8, tokens generated before the node
     sets     [rows] uint8, 1 for a row without an error, 2 for B, 4 for S
+    step     logits were rounded to its multiples; 0: to none
     pieces   of the nodes of the questions shown, the text of each kept token
     said     [rounds, rows] int32, each round's own answer, as its place in the list `answers`; so
              `truth` [rows], and `reads` [tokens], a first token as an answer by itself; 0: unknown
@@ -168,6 +169,7 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     }
     return {
         "rounds": records.rounds,
+        "step": records.stamp.get("logit_step", 0.0),
         "visual": [is_visual(name) for name in records.rounds],
         **{key: base64.b64encode(array.tobytes()).decode() for key, array in arrays.items()},
         "pieces": {
