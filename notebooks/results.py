@@ -197,13 +197,19 @@ def more_mended(model, beta):
     return f"{sum(each)} of {len(each)} ({model.shown})"
 
 
-def advised(claim):
-    """Whether a registered claim would have SCI5 used for every question, in a word or by model."""
-    mine = [each for each in judged if each.claim.id == claim]
-    said = {each.title: WORDS[each.verdict] for each in mine}
+def by_model(said):
+    """One word for all models, or each model's."""
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
     return ", ".join(f"{word} for {model}" for model, word in said.items())
+
+
+def advised(claim):
+    """Whether a registered claim would have SCI5 used for every question, and what is kept back."""
+    mine = [each for each in judged if each.claim.id == claim]
+    said = by_model({each.title: WORDS[each.verdict] for each in mine})
+    kept = {each.title: WORDS[each.word] for each in mine if each.verdict != each.word}
+    return f"**{said}**" + (f" (the numbers by themselves say {by_model(kept)})" if kept else "")
 
 
 # %% tags=["hide-input"]
@@ -217,7 +223,7 @@ WORDS = {
 claims = {each.id: each for each in second.load_claims() if each.id in ADVICE}
 judged = second.judge(list(claims.values()), subjects)
 plain, careful = (
-    f"with β = {method_of(claims[name].arguments['methods'][0]).beta:g}: **{advised(name)}**"
+    f"with β = {method_of(claims[name].arguments['methods'][0]).beta:g}: {advised(name)}"
     for name in ADVICE
 )
 known = gains[(gains["contrast"] == "SCI5 − VCD") & (gains["part"] == "BS")]["verdict"]

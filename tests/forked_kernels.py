@@ -1,7 +1,7 @@
 """Kernels for `pytest --nbval` that begin with the chapters' imports done.
 
 Every notebook still has a process of its own. It is forked from one that has imported what chapters
-import, which takes a kernel longer than many a chapter.
+import, which takes a kernel longer than many a chapter, and that holds the records which most read.
 """
 
 import multiprocessing
@@ -20,6 +20,7 @@ IMPORTS = [
     "sci_book.pipeline.pocket_data",
     "sci_book.papers.shared.chapters",
     "sci_book.pipeline.ledger",
+    "tests.warm_records",
 ]
 # As a kernel does before it imports matplotlib.
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"

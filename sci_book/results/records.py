@@ -35,6 +35,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,8 @@ since nearly none decides.
 """
 # So many files become one table as they are read; a table a file would take more memory.
 _TOGETHER = 32
+_HELD: WeakValueDictionary[tuple[Path, int, int], Records] = WeakValueDictionary()
+"""By a file's place, time and size, the records that were read of it and are still in use."""
 
 
 class Nodes(NamedTuple):
@@ -334,6 +337,8 @@ def read_stamp(file: Path) -> dict[str, Any]:
 def read_records(path: str | Path) -> Records:
     """Read one file of records, or all shards of a finished run from its folder.
 
+    A file that somebody still holds is not read again: all that ask for it get the same records.
+
     Raises:
         RecordsError: if there is nothing, a shard is missing or unreadable, or the schema is
             another.
@@ -349,6 +354,16 @@ def read_records(path: str | Path) -> Records:
                 f"{path} holds {len(files)} of {expected} shards: the run is not finished. Run the "
                 "same `sci evaluate` command again; finished shards are kept."
             )
+    if path.is_dir():
+        return _read_in_order(files, path)
+    state = path.stat()
+    known = path.resolve(), state.st_mtime_ns, state.st_size
+    if (records := _HELD.get(known)) is None:
+        records = _HELD[known] = _read_in_order(files, path)
+    return records
+
+
+def _read_in_order(files: list[Path], path: Path) -> Records:
     read = [_read_files(files[k : k + _TOGETHER]) for k in range(0, len(files), _TOGETHER)]
     records = _one_after_the_other(read, path)
     places, schema = _order(records.table, records.stamp), records.table.schema

@@ -110,6 +110,15 @@ def test_written_and_read_back_unchanged(tmp_path):
     np.testing.assert_array_equal(again.take(np.arange(30) > 9).nodes.row, np.arange(20))
 
 
+def test_a_file_is_read_once_while_it_is_held_and_again_when_it_has_changed(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_records(path, records_of(random_logits(samples=2), top=5))
+    held = read_records(path)
+    assert read_records(path) is held and read_records(tmp_path / "." / "a.parquet") is held
+    write_records(path, records_of(random_logits(samples=3), top=5))
+    assert len(read_records(path).keys) == 3 and len(held.keys) == 2
+
+
 def test_shards_however_many_are_read_as_the_one_file_they_come_from(tmp_path):
     records = records_of(random_logits(40), 8)
     write_records(tmp_path / "whole.parquet", records)
