@@ -342,14 +342,14 @@ for model in subjects:
                         caption=caption)  # fmt: skip
     mine = overall.loc[model.shown].reindex(table.frame.index)
     mean = [
-        tables.with_ends(at.estimate, at.low, at.high, key=at.key)
+        tables.with_ends(at.estimate, at.low, at.high, 1, at.key)
         if at.trainings >= FEWEST
-        else tables.number(at.mean)
+        else tables.number(at.mean, 1)
         for at in mine.itertuples()
     ]
-    table.frame["all trainings: mean"] = pd.Series(mean, mine.index, dtype=object)
-    table.frame["all trainings: verdict"] = mine["verdict"]
-    table.frame["all trainings: agree?"] = mine["together"]
+    table.frame["all: mean"] = pd.Series(mean, mine.index, dtype=object)
+    table.frame["all: verdict"] = mine["verdict"]
+    table.frame["all: agree?"] = mine["together"]
     display(table)
 
 # %% [markdown]

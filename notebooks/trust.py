@@ -227,7 +227,7 @@ for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort
     for number, part in of_model.groupby("training"):
         part = part.set_index("line")
         columns.setdefault(("margin", "allowed"), part["allowed"])
-        found = [tables.with_ends(line.estimate, line.low, line.high, key=line.key)
+        found = [tables.with_ends(line.estimate, line.low, line.high, 1, line.key)
                  if line.n else tables.MISSING for line in part.itertuples()]  # fmt: skip
         columns[f"training {number}", "points"] = pd.Series(found, part.index, dtype=object)
         columns[f"training {number}", "state"] = part["state"]
