@@ -349,7 +349,6 @@ for model in subjects:
     ]
     table.frame["all: mean"] = pd.Series(mean, mine.index, dtype=object)
     table.frame["all: verdict"] = mine["verdict"]
-    table.frame["all: agree?"] = mine["together"]
     display(table)
 
 # %% [markdown]
