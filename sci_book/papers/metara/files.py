@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -173,10 +174,14 @@ def violations(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.Dat
     Columns: group, relation, value (1 where the relation is violated).
     """
     answers = _answers(records, rows, policy).sort_values(["composition", "part"])
+    lines = answers[["composition", "group", "relation", "answer"]].itertuples(
+        index=False, name=None
+    )
     result = []
-    for _, group in answers.groupby("composition"):
-        whole, *parts = (None if pd.isna(answer) else str(answer) for answer in group["answer"])
-        key, relation = group[["group", "relation"]].iloc[0]
+    for _, group in groupby(lines, key=itemgetter(0)):
+        asked = list(group)
+        _, key, relation, _ = asked[0]
+        whole, *parts = (None if pd.isna(answer) else str(answer) for *_, answer in asked)
         result.append((key, relation, float(violated(relation, whole, parts))))
     return pd.DataFrame(result, columns=["group", "relation", "value"])
 
