@@ -143,7 +143,9 @@ def readable(training):
         f"at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may be such that no "
         "rule reads them."
     )
-    return f"- **{training.shown}, training {training.number}, readable: {state}.** {said}"
+    said = said.removeprefix("not readable: ")
+    head = f"{training.shown}, training {training.number}, readable: {state}."
+    return f"- **{head}** {said[0].upper()}{said[1:]}"
 
 
 deciding = judged[judged["part"] == "decides"].groupby(["model", "training"], sort=False)
