@@ -140,12 +140,10 @@ def readable(training):
     if state != "not met" and training.shown.startswith("pocket "):
         return ""
     said = conditions.unreadable(training.records) or (
-        f"at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may be such that no "
-        "rule reads them."
+        f"readable: {state}; at most {conditions.MOST_UNKNOWN:.0f} % of each round’s answers may "
+        "be such that no rule reads them."
     )
-    said = said.removeprefix("not readable: ")
-    head = f"{training.shown}, training {training.number}, readable: {state}."
-    return f"- **{head}** {said[0].upper()}{said[1:]}"
+    return f"- **{training.shown}, training {training.number}:** {said}"
 
 
 deciding = judged[judged["part"] == "decides"].groupby(["model", "training"], sort=False)

@@ -354,7 +354,6 @@ def read_records(path: str | Path) -> Records:
                 f"{path} holds {len(files)} of {expected} shards: the run is not finished. Run the "
                 "same `sci evaluate` command again; finished shards are kept."
             )
-    if path.is_dir():
         return _read_in_order(files, path)
     state = path.stat()
     known = path.resolve(), state.st_mtime_ns, state.st_size

@@ -146,8 +146,9 @@ const SciEngine = (() => {
     for (let token = from; token < to; token++)
       if (deciding[token] >= cutoff && (slot < 0 || score[token] > score[slot])) slot = token;
     if (slot < 0) return { cutoff, slot: 0, proven: false };
-    // The least distance of a token from the cutoff, and of a rival's score from the winner's.
-    let edge = Math.abs(others.deciding[at] - cutoff), gap = score[slot] - others.score[at];
+    // The least distance of a token from the cutoff, and of a plausible rival's score.
+    let edge = Math.abs(others.deciding[at] - cutoff);
+    let gap = others.deciding[at] < cutoff ? Infinity : score[slot] - others.score[at];
     for (let token = from; token < to; token++) {
       edge = Math.min(edge, Math.abs(deciding[token] - cutoff));
       if (token !== slot && deciding[token] >= cutoff) gap = Math.min(gap, score[slot] - score[token]);
@@ -160,11 +161,11 @@ const SciEngine = (() => {
   }
 
   /* Distances from which on no rounding of the logits moves a token across the cutoff (`edge`), or
-     past another (`gap`): every equation is linear but for maxima, so by a logit of each round it
-     moves by no more than by one that stands alone. */
+     past another (`gap`), twice what it could: every equation is linear but for maxima, so by a logit
+     of each round it moves by no more than by one that stands alone. */
   function slackOf(model, method) {
     const error = (model.step || 0) / 2;
-    if (!error) return { error, edge: 0, gap: 0 };
+    if (!error) return { error };
     const latest = () => model.clocks.reduce((most, clock) => Math.max(most, clock), 0);
     const scored = (raised) => combine(
       model, method, model.rounds.map((_, at) => Float32Array.of(at === raised ? 1 : 0)), latest,
@@ -176,7 +177,7 @@ const SciEngine = (() => {
   /* Whether a node's winner would win with any logits that differ by half a step: `_stands` of
      replay.py, where the winner is not so far ahead that it must. */
   function stands(model, method, node, { slot, edge, gap }, slack) {
-    if (edge >= slack.edge && gap >= slack.gap) return true;
+    if (!slack.error || edge >= slack.edge && gap >= slack.gap) return true;
     const from = model.start[node], size = model.start[node + 1] - from;
     const columns = model.columns.map((z, at) =>
       Float32Array.of(...z.subarray(from, from + size), model.bounds[at][node]));
