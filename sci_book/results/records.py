@@ -21,8 +21,9 @@ nodes                  the logits at each recorded prefix (`trajectories.Node`, 
                        a sample that was left out of some policy
 =====================  ========================================================================
 
-The file's metadata holds the stamp (model revision, methods, prompts, data checksums, decoding) and
-the text of every token in a node. Writing is deterministic: the same rows give the same bytes.
+In a file each distinct answer stands once (`packing`), and its metadata holds the stamp (model
+revision, methods, prompts, data checksums, decoding) and the text of every token in a node. Writing
+is deterministic: the same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ import pyarrow.parquet as pq
 
 from sci_book.data.answers.rules import FREE
 from sci_book.files import json_text, write_whole
+from sci_book.results.packing import packed, unpacked
 from sci_book.results.stamps import NotRecorded, RecordsError
 from sci_core.methods import Method
 
@@ -137,7 +139,7 @@ class Records:
     @property
     def policies(self) -> list[str]:
         """Names under which answers are recorded, those of rounds before those of methods."""
-        return [*self.rounds, *(method["name"] for method in self.stamp["methods"])]
+        return _policies(self.stamp)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -314,7 +316,7 @@ def to_bytes(records: Records) -> bytes:
         ),
     }
     table = records.table.combine_chunks().cast(_schema(records.policies))
-    table = table.replace_schema_metadata(metadata)
+    table = packed(table, records.policies).replace_schema_metadata(metadata)
     file = io.BytesIO()
     pq.write_table(
         table,
@@ -435,6 +437,9 @@ def _read_file(path: Path) -> Records:
         stamp = json.loads(table.schema.metadata[b"sci_stamp"])
         pieces = json.loads(table.schema.metadata[b"sci_pieces"])
         schema = stamp["schema"]
+        if schema == SCHEMA_VERSION and "answers" in table.column_names:  # not so in early files
+            policies = _policies(stamp)
+            table = unpacked(table, policies).select(_schema(policies).names)
     except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
         raise RecordsError(
             f"{path} is no file of records ({str(error).splitlines()[0]}). Expected is a "
@@ -447,6 +452,10 @@ def _read_file(path: Path) -> Records:
             f"{SCHEMA_VERSION}. Make them anew with `sci evaluate`."
         )
     return Records(table, stamp, {int(token): text for token, text in pieces.items()})
+
+
+def _policies(stamp: Mapping[str, Any]) -> list[str]:
+    return [*stamp["rounds"], *(method["name"] for method in stamp["methods"])]
 
 
 def _schema(policies: Sequence[str]) -> pa.Schema:
