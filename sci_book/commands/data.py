@@ -114,7 +114,7 @@ def freeze(
     run: Annotated[Path, Argument(help="Folder of a finished `sci evaluate`.")],
     out: Annotated[Path, Argument(help="The one file of records to write.")],
     answers_alone: Annotated[
-        bool, Option("--answers-alone", help="Without logits: a fifth of the bytes.")
+        bool, Option("--answers-alone", help="Without logits: a tenth of the bytes.")
     ] = False,
     rounded: Annotated[
         bool, Option("--rounded", help="Logits to 1 in 1,024: under two thirds of the bytes.")

@@ -17,7 +17,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.pages import PageError, address, link, named, page_of, title_of
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, VERDICTS, verdict_in
+from sci_book.papers.shared.tables import MISSING, VERDICTS, slim, verdict_in
 from sci_book.pipeline.claims import in_words
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.results.statistics import LEVEL
@@ -221,13 +221,7 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     classes = ("verdict-" + words.map(lambda word: word.replace(" ", "-"))).where(words != "", "")
     style = style.set_td_classes(classes)
     style = style.set_uuid(f"prose-scoreboard-{paper}")
-    html = style.set_table_attributes('class="sci-table"').to_html()
-    # A cell's place in the table is in no style, and is a tenth of the page.
-    return re.sub(r' class="(?:data row\d+ col\d+ ?)(verdict-[\w-]+)?" ', _only, html)
-
-
-def _only(cell: re.Match) -> str:
-    return f' class="{cell[1]}"' if cell[1] else ""
+    return slim(style.set_table_attributes('class="sci-table"').to_html())
 
 
 def _with_keys(text: str, ends: Sequence[str] | float) -> str:

@@ -217,7 +217,7 @@ class Records:
         return Records(self.table.take(pa.array(rows, pa.int64())), self.stamp, self.pieces)
 
     def answers_alone(self) -> Records:
-        """The same without nodes, a fifth of the bytes: enough for what was decoded."""
+        """The same without nodes, a tenth of the bytes: enough for what was decoded."""
         place = self.table.schema.get_field_index("nodes")
         empty = pa.array([[]] * len(self.table), pa.list_(_NODE))
         bare = self.table.set_column(place, self.table.schema.field("nodes"), empty)

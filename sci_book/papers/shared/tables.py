@@ -107,12 +107,31 @@ class Table:
         # A header cell without a word heads nothing, and is read aloud all the same.
         html = re.sub(r'<th (class="blank[^>]*)>&nbsp;</th>', r"<td \1></td>", html)
         html = re.sub(r'<th (id="[^"]*" class="col_heading[^>]*)></th>', r"<td \1></td>", html)
+        html = slim(html)
         if table.notes:
             lines = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
             html += f'<ul class="table-notes">{lines}</ul>'
         if not table.folded:
             return html
         return f"<details><summary>{escape(table.caption)}</summary>{html}</details>"
+
+
+def slim(html: str) -> str:
+    """A table without what nothing reads: names of a cell's place, and spaces between tags.
+
+    They are two fifths of its bytes.
+    """
+    html = re.sub(r' class="([^"]*)"', _read_classes, html)
+    html = html.replace('<style type="text/css">\n</style>\n', "").replace(" >", ">")
+    return re.sub(r">\n\s*<", "><", html).replace("</tr>", "</tr>\n")
+
+
+_PLACES = re.compile(r"data|(row|col)_heading|index_name|(row|col|level)\d+")
+
+
+def _read_classes(found: re.Match) -> str:
+    read = [name for name in found[1].split() if not _PLACES.fullmatch(name)]
+    return f' class="{" ".join(read)}"' if read else ""
 
 
 class Download(NamedTuple):
