@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help env reproduce quick lint test soak book release lab pages versions integrations
-.PHONY: integrations-ray
+.PHONY: integrations-ray device-tree
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -48,6 +48,8 @@ help: ## list the commands
 	@echo "                                      transformers that are declared (benchmarks/versions.py)"
 	@echo "make integrations                     vLLM in an environment of its own (3.5 GB): its tests,"
 	@echo "                                      and its answers beside generate's (benchmarks/vllm_parity.py)"
+	@echo "make device-tree                      leave in this checkout what a GPU is measured with, 17 MB,"
+	@echo "                                      and no records, pages or weights but one's"
 	@echo "make integrations-ray                 the extra ray in an environment of its own (1.9 GB): its tests"
 
 define install
@@ -157,3 +159,11 @@ $(FOR_RAY):
 
 integrations-ray: $(FOR_RAY)
 	$(RAY)/bin/python -m pytest -q tests/run/test_executors.py -k ray
+
+# For a machine that takes little: `python benchmarks/overhead.py --preset gpu` reads nothing else.
+device-tree:
+	@git diff --quiet HEAD || { echo "make: commit or stash what was changed first; files that are left" \
+		"out must be as committed" >&2; exit 2; }
+	git sparse-checkout set --no-cone '/*' '!/notebooks/' '!/data_manifests/records/' \
+		'!/data_manifests/paper/golden/' '!/checkpoints/' '/checkpoints/pocket-qwen2vl/'
+	@echo "git sparse-checkout disable    brings the rest back"

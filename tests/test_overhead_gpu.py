@@ -321,3 +321,22 @@ def test_frames_of_results_need_no_gate(dry_run):
     frame = pd.DataFrame(json.loads(dry_run[0].read_text())["rows"])
     frame = frame[frame["decided"].isna()].drop(columns="decided")
     assert len(timing.grid({"frame": frame})) > 0
+
+
+def test_a_checkout_for_a_small_machine_has_what_the_benchmark_reads(tmp_path):
+    tree = tmp_path / "tree"
+    subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(tree)], check=True)
+    make = ["make", "--file", str(ROOT / "Makefile"), "device-tree"]
+    subprocess.run(make, cwd=tree, check=True)
+    left = [path for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts]
+    assert sum(path.stat().st_size for path in left) < 40 * 2**20  # 64 MiB travel, with wheels
+    assert len(list(tree.rglob("*.safetensors"))) == 2  # one model, and reference logits
+    begun = subprocess.run(
+        [sys.executable, "benchmarks/overhead.py", "--preset", "gpu"],
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "the preset gpu needs a GPU" in begun.stderr
+    (tree / "README.md").write_text("changed")
+    refused = subprocess.run(make, cwd=tree, capture_output=True, text=True)
+    assert refused.returncode == 2 and "commit or stash" in refused.stderr
