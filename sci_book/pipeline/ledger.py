@@ -345,7 +345,11 @@ def _finding(claim: Claim, model: str, evidence: Sequence[Any]) -> Finding:
         )
         for what, parts in alike.items()
     ]
-    return replace(judged_by(claim, over, model, title), trainings=len(found))
+    held = max(part.interval.trainings for part in over)
+    if 0 < held < FEWEST:  # the others have no row that speaks to it
+        of = [parts for parts in found if any(part.interval.n for part in parts)]
+        return of_few(claim, of, model, title)
+    return replace(judged_by(claim, over, model, title), trainings=held)
 
 
 def of_few(claim: Claim, each: Sequence[Sequence[Any]], model: str, title: str) -> Finding:

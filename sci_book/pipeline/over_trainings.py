@@ -144,11 +144,10 @@ def table(findings: Iterable[Finding], name: str) -> Table:
 
 
 def _judged(claim: Claim, model: Subject, trainings: Sequence[Subject]) -> Finding:
-    lines = _lines(claim, model) if len(trainings) >= FEWEST else []
-    count = min((len(line["trainings"]) for line in lines), default=0)
+    over = _parts(_lines(claim, model)) if len(trainings) >= FEWEST else []
+    count = min((part.interval.trainings for part in over), default=0)
     if count >= FEWEST:
-        found = judged_by(claim, _parts(lines), model.name, model.shown)
-        return replace(found, trainings=count)
+        return replace(judged_by(claim, over, model.name, model.shown), trainings=count)
     each = [parts for training in trainings if (parts := _parts(_lines(claim, training)))]
     return of_few(claim, each, model.name, model.shown)
 

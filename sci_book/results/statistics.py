@@ -42,6 +42,7 @@ class Interval(NamedTuple):
         error: standard error; 0 where all groups are alike, NaN where the ends come of none.
         freedom: its degrees of freedom.
         key: of the quantity on its rows, whatever unit it is shown in: a hash of what was measured.
+        trainings: of how many it is, those without rows aside.
     """
 
     estimate: float
@@ -52,6 +53,7 @@ class Interval(NamedTuple):
     error: float = np.nan
     freedom: float = np.nan
     key: str = ""
+    trainings: int = 1
 
     def times(self, factor: int | float) -> Interval:
         """The same in another unit, such as 100 for percent and points."""
@@ -72,7 +74,7 @@ class Interval(NamedTuple):
         return {name: None if np.isnan(value) else value for name, value in numbers}
 
 
-NO_DATA = Interval(np.nan, np.nan, np.nan, 0, 0)
+NO_DATA = Interval(np.nan, np.nan, np.nan, 0, 0, trainings=0)
 """What is known of no row."""
 
 
@@ -113,7 +115,8 @@ def measure(
         moved = _moved(sums, statistic) if smooth else _drawn(sums, statistic)
     rows = round(np.mean([columns.shape[1] for columns, _ in trainings]))
     estimate = float(each.mean())
-    bare = Interval(estimate, np.nan, np.nan, rows, groups, key=_key(sums, statistic, each, span))
+    key = _key(sums, statistic, each, span)
+    bare = Interval(estimate, np.nan, np.nan, rows, groups, key=key, trainings=len(each))
     if np.isnan(estimate) or groups < 2 or 1 < len(each) < FEWEST:
         return bare
     questions = float(moved @ moved) * groups / (groups - 1)

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -187,6 +188,26 @@ def test_changed_and_agreement_differ_on_unknown_answers(of):
     assert same.values.sum() == ((base == other) & rows).sum()
     (gain,) = measures.agreement_gain(of, ["V2"], "base", ["V2"], ["all"])
     assert gain.values.sum() == rows.sum() - same.values.sum()
+
+
+def test_an_answer_that_rounded_logits_leave_open_neither_agrees_nor_differs(of):
+    other = {"M": 1, "N": 0, "visual": ["noise500"], "tau1": 1.0, "tau2": 1.0}
+    rows, sure = of.rows("all"), of.resolved([other, "VCD"])
+    assert of.settles([other], rows) and (rows & ~sure).any()
+    (same,) = measures.agreement(of, [other], ["VCD"], ["all"])
+    assert len(same.values) == (rows & sure).sum() and same.values.all()
+
+
+def test_a_claim_is_of_the_trainings_that_have_rows_for_it(of, monkeypatch):
+    def parts(_, known):
+        return [of.mean("part", np.ones(len(known.has)), known.has)]
+
+    monkeypatch.setattr(ledger, "parts_of", parts)
+    every = of.rows("all")
+    for having in (0, 1, 3, 4):
+        each = [SimpleNamespace(subject=of.subject, has=every & (k < having)) for k in range(4)]
+        found = ledger._finding(claim(), "mine", each)
+        assert (found.trainings, found.interval.n > 0) == (having, having > 0)
 
 
 def test_other_models_on_own_rows_and_own_on_theirs(of):

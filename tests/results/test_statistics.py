@@ -147,7 +147,7 @@ def test_a_measure_over_trainings_is_their_plain_mean_with_both_variances():
     assert found.freedom == pytest.approx(freedom, rel=1e-6) and found.clusters == known
     assert found.n == round(np.mean([columns.shape[1] for columns, _ in made]))
     empty = (np.empty((2, 0)), np.array([], dtype=int))
-    assert statistics.measure([*made, empty], statistics.ratio) == found
+    assert statistics.measure([*made, empty], statistics.ratio) == found and found.trainings == 4
 
 
 @pytest.mark.parametrize("trainings", [2, 3])

@@ -99,6 +99,10 @@ class Evidence:
         """Whether the records settle enough of these rows for every method (`sweeps.UNSETTLED`)."""
         return all(self._outcome(name).enough(rows) for name in methods)
 
+    def resolved(self, methods: Sequence[MethodName]) -> np.ndarray:
+        """Rows whose answer by each of these methods follows from the records."""
+        return np.logical_and.reduce([self._outcome(name).resolved for name in methods])
+
     def _outcome(self, method: MethodName) -> Outcome:
         rule = method_of(method)
         if not isinstance(rule, Method):

@@ -193,7 +193,7 @@ def measured(lines: Iterable[dict[str, Any]], *keys: str) -> pd.DataFrame:
                 "n": found.n,
                 "key": found.key,
                 "others": tuple(scale * other for other in others),
-                "trainings": len(trainings) if len(trainings) >= FEWEST else min(1, len(trainings)),
+                "trainings": min(found.trainings, len(trainings)),
                 **({"verdict": verdict(found, claim=made["claim"])} if "claim" in made else {}),
             }
         )

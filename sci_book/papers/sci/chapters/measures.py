@@ -128,7 +128,9 @@ def agreement(
 
 
 def _agree(of: Evidence, method: MethodName, other: MethodName) -> np.ndarray:
-    return (of.answers(method) == of.answers(other)).astype(float)
+    """1 or 0 by row, NaN where the records, whose logits are rounded, leave an answer open."""
+    same = (of.answers(method) == of.answers(other)).astype(float)
+    return np.where(of.resolved([method, other]), same, np.nan)
 
 
 def agreement_gain(
