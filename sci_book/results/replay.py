@@ -230,7 +230,6 @@ class Replay:
             for row, (first, parsed) in enumerate(zip(firsts, records.parsed(policy), strict=True)):
                 if first >= 0 and opened[row].setdefault(first, parsed) != parsed:
                     disputed.add((row, first))
-        alone: dict[tuple[str, str, int], str | None] = {}
         for node in roots[types[nodes.row[roots]] != "short"].tolist():
             row = int(nodes.row[node])
             for slot, token in enumerate(nodes.tokens[node].tolist()):
@@ -239,11 +238,8 @@ class Replay:
                 elif token in opened[row] and (row, token) not in disputed:
                     self._ends_in(node, slot, opened[row][token])
                 else:
-                    key = (types[row], options[row], token)
-                    if key not in alone:
-                        letters = dict.fromkeys(options[row], "")
-                        alone[key] = answers.parse(types[row], records.pieces[token], letters)
-                    self._ends_in(node, slot, alone[key], known=False)
+                    answer = _alone(types[row], options[row], records.pieces[token])
+                    self._ends_in(node, slot, answer, known=False)
 
     def _lead_along_nodes(self) -> None:
         """Short answers: to the next node, or to the end of a recorded trajectory."""
@@ -273,6 +269,12 @@ class Replay:
     def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
         self.answer[node, slot] = self._places.setdefault(answer, len(self._places))
         self.known[node, slot] = known
+
+
+@lru_cache(maxsize=4096)
+def _alone(question_type: str, letters: str, piece: str) -> str | None:
+    """What a token alone answers to a question with these option letters."""
+    return answers.parse(question_type, piece, dict.fromkeys(letters, ""))
 
 
 def _stands(

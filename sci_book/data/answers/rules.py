@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -99,6 +100,7 @@ def _said(option: str) -> str:
     return plain(option).strip(OUTER)
 
 
+@lru_cache(maxsize=4096)  # models say the same few things again and again
 def yes_no(text: str) -> str | None:
     """ "yes" or "no" where the answer opens with the word, or 是 and its like, calls it the answer,
     or concludes with it ("There is a dog, so yes"); else `None`.
@@ -112,6 +114,7 @@ def yes_no(text: str) -> str | None:
     return next(filter(None, read), None)
 
 
+@lru_cache(maxsize=4096)
 def short(text: str) -> str | None:
     """A short answer in canonical form, or `None` where nothing is left of it.
 

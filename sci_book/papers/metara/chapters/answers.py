@@ -81,7 +81,13 @@ def by_original(
 
     Rates and `where` are those of `Failures.per_original`.
     """
-    return failures(model, task, method).per_original(rate, **where)
+    kept = [(name, x if isinstance(x, str) else tuple(x)) for name, x in sorted(where.items())]
+    return _by_original(model, rate, task, method, tuple(kept)).copy(deep=False)
+
+
+@lru_cache(maxsize=1024)
+def _by_original(model: Subject, rate: str, task: str, method: str, where: tuple) -> pd.DataFrame:
+    return failures(model, task, method).per_original(rate, **dict(where))
 
 
 def methods(model: Subject) -> list[str]:
