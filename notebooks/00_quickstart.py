@@ -159,7 +159,8 @@ def outcome(kind, row):
         parts.append(f"{who} says “{' '.join(text.split())}” ({word})")
     right = " ".join(f"{row.answer}. {row.options[row.answer]}".split())
     question = " ".join(row.question.split())
-    return f"**{kind.capitalize()}**, “{question}”: {', '.join(parts)}; right is “{right}”."
+    said_by = ", ".join(parts)
+    return f"**{kind.capitalize()}**, “{question}”: {said_by}; right is “{right}”, by its letter."
 
 
 for kind, row in questions.items():

@@ -268,9 +268,10 @@ display(
 # ## What transfers, and what does not
 #
 # The architecture code is the real one, so identities, the agreement of the two engines, and the
-# relative cost of a round are the same facts here as on a large checkpoint. The *direction* of an
-# effect is evidence, no more: a prior that we planted is simpler than one learnt from the web.
-# *Levels* do not transfer at all. Every pocket number in this book is labelled as one.
+# tokens that a round costs are the same facts here as on a large checkpoint; times are not. The
+# *direction* of an effect is evidence, no more: a prior that we planted is simpler than one learnt
+# from the web. *Levels* do not transfer at all. Every pocket number in this book is labelled as
+# one.
 
 # %% [markdown]
 # ## Stamp

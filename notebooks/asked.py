@@ -85,7 +85,8 @@ frame.table(
 # %% [markdown]
 # On the twin of ORIC-Bench: how often SCI5 is right where the thing asked for is in the picture,
 # and where it is not, less the base; macro F1 on POPE's questions about the same pictures. Of the
-# things that a description names, the share that is not there (CHAIR).
+# things that a description names, the share that is not there (CHAIR), and of those that are there
+# the share that it names.
 
 # %%
 SEEN = {
@@ -99,8 +100,9 @@ both = [
     for model in answers.subjects(models, records).subjects
     for share, (metric, halves) in SEEN.items()
 ]  # fmt: skip
-invented = described.shares(subjects, "chair_i", methods=["SCI5"], against=["base"])
-both += [{**line, "share": "invented", "claim": "less"} for line in invented]
+for quantity, share, side in (("chair_i", "invented", "less"), ("recall", "named", "greater")):
+    told = described.shares(subjects, quantity, methods=["SCI5"], against=["base"])
+    both += [{**line, "share": share, "claim": side} for line in told]
 seen = frame.measured(both, "share")
 frame.table(
     seen, ("model",), ("share",), name="seen", show=("here", "n"),
@@ -113,7 +115,8 @@ frame.table(
 
 # %%
 tokens = ratio(SCI5, image_tokens)
-times = timing.grid(timing.load_results(results)["CPU"]).reset_index()
+timed = timing.load_results(results)["CPU"]
+times = timing.grid(timed).reset_index()
 times = times.query(f"image_tokens == {image_tokens} and method == 'SCI5' and way == 'two phases'")
 least, most = times["ratio_median"].min(), times["ratio_median"].max()
 theirs = pd.read_csv(chapters.PAPER / "table07.csv").query("metric == 'ratio' and method == 'SCI5'")
@@ -123,6 +126,17 @@ temperatures = ", ".join(f"{METHODS[name].tau1:g} ({name})" for name in ("SCI3",
 
 
 # %%
+def further_token():
+    """The time of a token after the first, times the base's: the least and the most measured."""
+    base = timed["frame"].query("strategy == 'base' and data == 'made up'")
+    base = base.query(f"image_tokens == {image_tokens}").assign(method="base")
+    both = pd.concat([base, times])
+    at = both.pivot_table("seconds_median", ["model", "batch"], ["method", "new_tokens"])
+    first, last = min(times["new_tokens"]), max(times["new_tokens"])
+    ratios = (at["SCI5", last] - at["SCI5", first]) / (at["base", last] - at["base", first])
+    return " to ".join(number(one, 1) for one in (ratios.min(), ratios.max()))
+
+
 def reply(lines, key, value):
     """Yes, no or undecided, then the difference by model."""
     at = lines[(lines[key] == value) & (lines["n"] > 0)] if len(lines) else lines
@@ -160,7 +174,8 @@ def one_number(model):
     return model.share(model.right(sci(M=1, N=1)), BS).estimate
 
 
-print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[0].shown})")
+shown = f"{subjects[0].shown}, training {subjects[0].number}"
+print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({shown})")
 
 # %% [markdown]
 # {doc}`rounds` has the whole table, and {doc}`../book/api_book` what `subjects`, `sets` and `right`
@@ -168,7 +183,7 @@ print(f"{number(100 * frame.if_recorded(one_number, subjects[0]))} % ({subjects[
 
 # %% tags=["hide-input"]
 DOORS = {
-    ("Does SCI5 beat VCD where bias or wording spoils the answer?", "results"):
+    ("Does SCI5 beat VCD where bias or wording sways the answer?", "results"):
         f"{answer('beats VCD on BS')} Over all questions? {answer('beats VCD over all questions')}",
     ("Does it beat the model alone over all questions?", "why_gains"):
         f"{answer('beats the model alone')} With β = 0.8? {answer('so with β = 0.8')}",
@@ -182,44 +197,51 @@ DOORS = {
     ("What does it cost?", "table07_cost"):
         f"With a picture of {image_tokens} tokens, a question is read as {number(tokens)} times "
         f"the base’s tokens, and each new token goes through {len(SCI5.rounds)} rounds, not one. "
-        f"On one thread of a processor that takes {number(least)} to {number(most)} times "
-        f"as long. On a GPU (A800) the paper has {number(in_batch)} in one batch, {number(by_one)} "
-        "one by one; none was measured here.",
+        f"On one thread of a processor that takes {number(least)} to {number(most)} times as long, "
+        "with the black picture kept and no round left out; a further token alone takes "
+        f"{further_token()} times as long, the most in a batch. On a GPU (A800) the paper has "
+        f"{number(in_batch)} in one batch, {number(by_one)} one by one; none was measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
         f"{SCI5.beta:g} where bias is expected; where little is, {GENTLE.beta:g}, which stays "
-        "nearer to the model alone. Whether tuned ones gain a point is asked there.",
+        "nearer to the model alone. What tuning them gains is there.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
         f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
         f"macro F1 higher on [POPE]({address('asked')})? "
         f"{reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
-        f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')}",
+        f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')} And "
+        f"name more of what is there? {reply(seen, 'share', 'named')}",
     ("Which claims failed, and why believe that?", "verdicts"):
         "They stand first on the scoreboard. The papers’ claims were written with results of "
         "earlier models at hand, and registered before the records of these; claims on time were "
         f"registered after their measurement. [Registration]({address('trust')}) tells what was "
-        "known when.",
+        "known when. One on time is judged on a processor, where the paper had a GPU.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",
     ("How do I add my own data, such as 500 questions?", "book/your_own_data"):
         "A table of questions and one YAML file that says what its columns hold.",
     ("Why pocket models?", "01_pocket_world"):
-        "So that all of this runs on a laptop, and each cause is known. Directions may carry over "
-        "to a large model, accuracies do not.",
+        "So that all of this runs on a laptop, on models whose training, with its bias, is ours to "
+        "set. Directions may carry over to a large model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
-        f"On two quiet cores: {takes}.",
+        f"In a clone; each command installs what it needs. On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):
         "A number of Table 5 in a few lines; and each page computes its own in sight.",
     ("How do I cite it?", "book/bibliography"): "BibTeX of the paper and of this book.",
 }  # fmt: skip
 
 # %% tags=["remove-output", "hide-input"]
-at_head.write(
-    "\n".join(f"- **[{asks}]({address(page)})** {said}" for (asks, page), said in DOORS.items())
+unfit = " and ".join(model.shown for model in subjects if not model.fit)
+caution = unfit and (
+    "*Yes*, *no* and *undecided* are what the numbers say by themselves. The scoreboard’s verdicts "
+    f"about SCI rest on [what it assumes]({address('conditions')}) too, which is not shown of "
+    f"{unfit}.\n\n"
 )
+doors = (f"- **[{asks}]({address(page)})** {said}" for (asks, page), said in DOORS.items())
+at_head.write(caution + "\n".join(doors))
 
 # %% [markdown]
 # An interval is over trainings and questions where there are four trainings or more, and of fewer

@@ -34,7 +34,7 @@ from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.sci.chapters.shapes import differs, name_lines
 from sci_book.papers.sci.overhead import again, cost, ratio
-from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
+from sci_book.papers.shared import chapters, figures, gate, stamp, sweeps, tables
 from sci_book.papers.shared import frame as framed
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.figures import INK, colour, legend_below
@@ -148,7 +148,8 @@ for model in subjects:
     else:
         text += " There is no validation row to choose one by."
         words.append("not comparable")
-    said.append(text + ("" if model.fit else " Not judged: it does not meet the conditions."))
+    lacking = gate.of_claim(gate.OF_SCI, {model.name: model.unmet_by_trainings})
+    said.append(text + (f" Not judged over its trainings: {lacking}." if lacking else ""))
 word = chapters.overall(words, chosen["p alone"])
 head = f"**Verdict, {named('frontier')}: {word}.** The setting chosen has to gain on BS, and to "
 head += f"lose less than {tolerated:g} points over all rows.\n"

@@ -26,8 +26,9 @@ at_head = Answer()  # computed below, and written here
 # ## Minutes and memory, as measured
 #
 # Each line is of a committed file of results, and of the processor that it names, if it names one;
-# of a training it is the one that judged it. Nothing is estimated: what is not measured has no
-# line, and most lines no memory. The books are of checkpoints with random weights.
+# of a training it is the one that judged it. What no file has measured has no line here, and most
+# lines have no memory; how long a command takes, above, is noted by hand. The books are of
+# checkpoints with random weights.
 
 
 # %%
@@ -102,7 +103,8 @@ tables.plain(commands, name="commands", caption="Commands that check the book")
 # %% tags=["remove-output", "hide-input"]
 holds = max(books) < 60 and pooled["gib"] < 1
 at_head.write(
-    "\n".join(f"- `{command}` takes {takes}." for command, takes in commands["takes"].items())
+    "In a clone each command installs what it needs. On two quiet cores:\n\n"
+    + "\n".join(f"- `{command}` takes {takes}." for command, takes in commands["takes"].items())
     + f"\n\n**Verdict: {'holds' if holds else 'fails'}.** The book of a few rows a paper took "
     f"{min(books):.0f} to {max(books):.0f} minutes in {len(books)} families; "
     f"{pooled['rows']:,} records {pooled['seconds']:.0f} seconds and "

@@ -47,7 +47,8 @@ subjects = recorded.subjects
 on_pope = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
 on_bench = ledger.of_page("oric_tables03_10_bench", ledger.named(models, records))
 answer = [ledger.conclusion(findings) for findings in (on_pope, on_bench)]
-Markdown("\n\n".join([*answer, answers.relatives(subjects), chapters.absences(recorded)]))
+notes = answers.unread(subjects), answers.relatives(subjects), chapters.absences(recorded)
+Markdown("\n\n".join([*answer, *notes]))
 
 # %% [markdown]
 # (oric_tables01_08_pope)=

@@ -156,8 +156,10 @@ def line_of(model, contrast, part):
 
 
 def gain_of(model, contrast, part):
-    """A difference as a verb."""
-    return f"{chapters.gain(line_of(model, contrast, part)['estimate'])} ({model.shown})"
+    """A difference as a verb, and whether its sign is open."""
+    line = line_of(model, contrast, part)
+    unsure = ", undecided" if line["low"] <= 0 <= line["high"] else ""
+    return f"{chapters.gain(line['estimate'])}{unsure} ({model.shown})"
 
 
 def how_sure(model, contrast, part):
@@ -209,7 +211,18 @@ def advised(claim):
     mine = [each for each in judged if each.claim.id == claim]
     said = by_model({each.title: WORDS[each.verdict] for each in mine})
     kept = {each.title: WORDS[each.word] for each in mine if each.verdict != each.word}
-    return f"**{said}**" + (f" (the numbers by themselves say {by_model(kept)})" if kept else "")
+    return f"**{said}**" + (f" (by the numbers alone: {by_model(kept)})" if kept else "")
+
+
+def meeting(model):
+    """In how many trainings the two conditions of SCI are met."""
+    each = (model.ordinary or model).trainings
+    asking_the_same, showing_nothing = (
+        sum(not training.unmet[condition] for training in each)
+        for condition in ("rewording", "dummy")
+    )
+    met = f"{asking_the_same} of {len(each)} meet the first and {showing_nothing} the second"
+    return f"{met} ({model.shown})"
 
 
 # %% tags=["hide-input"]
@@ -218,7 +231,7 @@ WORDS = {
     "holds": "yes",
     "fails": "no",
     "inconclusive": "undecided",
-    "not comparable": "not to be said",
+    "not comparable": "no verdict",
 }
 claims = {each.id: each for each in second.load_claims() if each.id in ADVICE}
 judged = second.judge(list(claims.values()), subjects)
@@ -226,15 +239,17 @@ plain, careful = (
     f"with β = {method_of(claims[name].arguments['methods'][0]).beta:g}: {advised(name)}"
     for name in ADVICE
 )
+helps = any(each.word == "holds" for each in judged)
+shown_to_help = "" if helps else "It is not shown to gain over all of them. "
 known = gains[(gains["contrast"] == "SCI5 − VCD") & (gains["part"] == "BS")]["verdict"]
 words = [
     word if model.fit else "not comparable" for model, word in zip(subjects, known, strict=True)
 ]
 unfit = " and ".join(model.shown for model in subjects if not model.fit)
 caution = unfit and (
-    "\n\nSCI assumes that a rewording asks the same question and that a dummy picture shows "
-    f"nothing. [That is not shown]({address('conditions')}) of {unfit}, so these numbers say "
-    "little about the paper’s claims."
+    "\n\nSCI assumes that a rewording asks the same question, and that a dummy picture shows "
+    f"nothing. [Of the trainings]({address('conditions')}) {'; '.join(map(meeting, subjects))}. So "
+    f"no verdict is given on {unfit}, and these numbers say little about the paper’s claims."
 )
 
 
@@ -252,7 +267,7 @@ def item(sentence, *notes):
 # %% tags=["remove-output", "hide-input"]
 items = [
     item(
-        "**Where bias or wording spoils the answer** (BS), SCI5 against VCD (visual contrastive "
+        "**Where bias or wording sways the answer** (BS), SCI5 against VCD (visual contrastive "
         f"decoding, on which SCI builds) {list_of(gain_of, 'VCD', 'BS')}. Over all questions it "
         f"{list_of(gain_of, 'VCD', 'all rows')}.",
         *(f"BS: {how_sure(model, 'VCD', 'BS')}" for model in subjects),
@@ -266,7 +281,7 @@ items = [
         f"β = {gentle:g}: {list_of(more_mended, gentle)}",
     ),
     item(
-        f"**Use it or not,** for every question? As shipped, {plain}; {careful}.",
+        f"**Use it or not,** for every question? {shown_to_help}As shipped, {plain}; {careful}.",
         "To be used for every question, it has to be right more often than the model alone and "
         f"than [a vote of four wordings]({address('objections')}), which costs fewer tokens.",
     ),

@@ -168,7 +168,7 @@ for model in subjects:
         labels[rounds] += " †" if rounds in odd else ""
     table = sweeps.beside_paper(
         rows, printed, model, sets[model.shown][["BS"]], labels, name=f"table05-{model.name}",
-        caption=f"Table 5 of {model.shown}: accuracy on BS in %",
+        caption=f"Table 5 of {model.shown}, training {model.number}: accuracy on BS in %",
     )  # fmt: skip
     display(table)
 

@@ -69,9 +69,9 @@ runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[
 # %% [markdown]
 # ## Reading and deviations
 #
-# - All rows are read here, validation and test alike, and the method with its own β. {doc}`results`
-#   reads test rows, over trainings, at the larger β that the paper takes over all rows: its gains
-#   may differ in sign from those here.
+# - All rows are read here, validation and test alike, of one training, and the method with its own
+#   β. {doc}`results` reads test rows, over trainings, with that β and a larger one: its gains may
+#   differ in sign from those here.
 # - Two runs may differ in more than the model: precision and data are in the table of
 #   runs and in the stamp, and the reader decides what a difference means.
 # - An unknown answer is wrong, and equals no other.

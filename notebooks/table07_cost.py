@@ -199,7 +199,7 @@ for height, (name, runs) in enumerate(rounds.items()):
                     color=ink)  # fmt: skip
         if name == "original" and run != "template":  # which is too narrow for its name
             end = run == "question"  # the next begins where it ends
-            ax.text(left + (tokens - 2 if end else 2), -0.55, run, fontsize=8,
+            ax.text(left + (tokens - 5 if end else 5), -0.55, run, fontsize=8,
                     ha="right" if end else "left")  # fmt: skip
         left += tokens
 ax.set_yticks(range(len(rounds)), list(rounds))
@@ -375,7 +375,7 @@ for name, model in loaded.items():
         lengths[name][f"text, {one}"] = np.mean([len(text) for text in ids])
 computed = pd.DataFrame.from_dict(lines, orient="index")
 computed = computed[~computed.index.str.endswith(": base")]
-caption = f"Work on {len(rows)} rows with the gate on, and the store of prefixes"
+caption = f"Work on {len(rows)} rows, others than were timed, with the gate on; prefixes kept"
 tables.plain(computed, name="work", caption=caption)
 
 # %% [markdown]

@@ -436,7 +436,7 @@ tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 # ### The book's own claims
 #
 # Two pages wrote down what they claim before the results of the models of that time. What was
-# planned then is quoted; one judges it on today's models, the other ({ref}`dial`) not yet.
+# planned then is quoted; the pages judge it on today's models.
 
 # %% tags=["hide-input"]
 told = []

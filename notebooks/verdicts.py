@@ -13,6 +13,7 @@
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 extended: str = "data_manifests/records/extended"
+trainings: str = "data_manifests/records/dial"
 results: str = "benchmarks/results"
 pages: str = "notebooks"
 papers: list = ["Self-Critical Inference", "C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
@@ -35,7 +36,7 @@ titles = {subject.name: subject.shown for subject in subjects}
 claims = [claim for claim in load_claims() if claim.paper in chosen]
 findings = ledger.evaluate(claims, subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
-ours = own_claims.claim_lines(subjects, extended) if "sci" in chosen else None
+ours = own_claims.claim_lines(subjects, extended, trainings) if "sci" in chosen else None
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
@@ -49,9 +50,9 @@ Markdown(
 )
 
 # %% [markdown]
-# Apart from the papers' claims there are those of a page of the book's own, which were registered
-# before the results of the models of that time and are judged on today's ({ref}`registration`; it
-# names the pages whose claims were not). Those about {ref}`dial` are not judged yet.
+# Apart from the papers' claims there are those of two pages of the book's own, which were
+# registered before the results of the models of that time and are judged on today's
+# ({ref}`registration`; it names the pages whose claims were not):
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))

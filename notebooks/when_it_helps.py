@@ -1,29 +1,32 @@
 # %% [markdown]
 # # When does SCI help?
 #
-# Two of the book's own answers. What its trainings gained says what to expect of another model, and
-# how far off that may be. And the share of B among the rows that DRBench selects says what SCI5
-# should gain there, on a model of seven billion parameters too, before any SCI is decoded (*a
-# prediction*). A third, what moves the gain where training is changed (*the dial*), is predicted
-# and not judged yet.
+# Three of the book's own answers. Sixteen short trainings, which differ in the strength of the
+# prior that a model can lean on or in the wordings it has met, say what moves the gain (*the
+# dial*). What the book's trainings gained says what to expect of another model, and how far off
+# that may be. And the share of B among the rows that DRBench selects says what SCI5 should gain
+# there, on a model of seven billion parameters too, before any SCI is decoded (*a prediction*).
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 trained: list = ["pocket-qwen2vl", "pocket-llavanext"]  # whose trainings the prediction is made of
+trainings: str = "data_manifests/records/dial"  # records of the dial's sixteen
 
 # %% tags=["hide-input"]
 from dataclasses import replace
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
-from sci_book.papers.sci import advice, dial_predictions, printed
+from sci_book.papers.sci import advice, dial, dial_predictions, printed
 from sci_book.papers.shared import chapters, figures, frame, parameters, stamp, tables
 from sci_book.papers.shared.answer import Answer
-from sci_book.papers.shared.figures import INK, WIDTH, model_colours
+from sci_book.papers.shared.figures import INK, WIDTH, colour, legend_below, model_colours
+from sci_book.papers.shared.pages import named
 from sci_book.pipeline import registration
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.statistics import NO_DATA, least_squares, one_more
@@ -32,6 +35,8 @@ from sci_core.methods import METHODS
 began = stamp.begin()
 
 # %% tags=["hide-input"]
+folder = stamp.located(trainings)
+samples = dial.samples_of(dial.read_dial(folder))
 subjects = chapters.subjects(models, records)
 book = chapters.subjects(parameters.names(trained, "trained"), FROZEN_RECORDS)
 by_training = chapters.by_training(book)
@@ -42,7 +47,27 @@ at_head = Answer()  # computed below, and written here
 # %% [markdown]
 # ## What is measured
 #
-# A training's own rows, B, S∖B and BS, say what SCI5 gains over VCD there.
+# A quantity of the dial is a mean over the rows of a training (`sci_book/papers/sci/dial.py`), and
+# each registered prediction is about one of them. A training's own rows, B, S∖B and BS, say what
+# SCI5 gains over VCD there.
+
+# %%
+outcomes = dial_predictions.outcomes(samples)
+turned = dial_predictions.turned(dial.estimates(samples))
+settings = dial_predictions.load_predictions()["settings"]
+AXES = {
+    "skew": ("how often training shows the usual", settings["skew"]),
+    "reword": ("share of training turns with another wording", settings["wordings"]),
+}
+
+
+def along(axis):
+    """The trainings that are turned along one axis, the common one among them."""
+    return turned[turned["setting"].isin(AXES[axis][1])].sort_values(axis)
+
+
+def found(line, key=""):
+    return tables.with_ends(line["estimate"], line["low"], line["high"], 3, key)
 
 
 # %%
@@ -102,6 +127,29 @@ def within(share, gap):
     return tables.MISSING if not found.n else "yes" if found.low <= gap <= found.high else "no"
 
 
+# %% tags=["hide-input"]
+SAID = {"holds": "hold", "inconclusive": "are inconclusive", "fails": "fail"}
+
+
+def of_dial():
+    """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
+    words = list(outcomes["verdict"])
+    counted = ", ".join(f"{words.count(word)} {said}" for word, said in SAID.items())
+    rest = [f"- *{' '.join(line['means'].split())}* {line['verdict'].capitalize()}: "
+            f"{found(line)}, claimed {line['claimed']}."
+            for word in ("inconclusive", "fails")
+            for _, line in outcomes[outcomes["verdict"] == word].iterrows()]  # fmt: skip
+    ends = []
+    for skew, setting in along("skew").groupby("skew")["setting"].first().iloc[[0, -1]].items():
+        mean = dial_predictions.mean("SCI5 − base, all", samples, [setting]).times(100)
+        interval = tables.interval(mean.low, mean.high)
+        ends.append(f"{chapters.gain(mean.estimate)} {interval} at a skew of {skew:g}")
+    rest = ["Those that do not hold, in shares of 1:", "\n".join(rest)] if rest else []
+    head = f"**Verdict, {named('dial')}: {chapters.overall(words)}.** Of {len(words)} predictions"
+    gains = f"Over all rows, against the base, SCI5 {' and '.join(ends)}."
+    return "\n\n".join([f"{head} {counted}. {gains}", *rest])
+
+
 # %% tags=["hide-input", "remove-output"]
 def of_prediction():
     """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
@@ -130,7 +178,33 @@ def of_prediction():
     )
 
 
-at_head.write(of_prediction())
+at_head.write(f"{of_dial()}\n\n{of_prediction()}")
+
+# %%
+ROWS = ("all", *(part for part in dial.PARTS if part != "all"))
+shape = {"figsize": (WIDTH, 5), "width_ratios": (3.5, 1, 1, 1)}
+figure, panels = plt.subplots(2, 4, sharey="col", **shape)
+for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enumerate(ROWS)):
+    ax, mine = line[column], along(axis)
+    for method in ("VCD", "SCI5"):
+        gain, style = f"{method} − base, {part}", {"color": colour(method)}
+        mean = 100 * mine.groupby(axis)[gain].mean()
+        ax.plot(mean.index, mean, linewidth=1.5, label=method, **style)
+        ax.plot(mine[axis], 100 * mine[gain], "o", markersize=3 if column else 5, **style)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.tick_params(labelsize=8 if column else 10)
+    ax.locator_params(axis="x", nbins=2 if column else 6)
+    panels[0, column].set_title("all rows" if part == "all" else part)
+    line[0].set(ylabel="gain, points", xlabel=AXES[axis][0])
+legend_below(figure, ncols=2)
+figures.show(
+    figure,
+    "What VCD and SCI5 gain over the base as training shows the usual more often (above), and more "
+    "wordings (below): over all rows, and beside them on the subsets, each along its own scale. A "
+    "dot is a training, a line the mean of two.",
+    alt="Two rows of a large panel for all rows and three small ones, for B, S∖B and BS: the gain "
+    "in points against how far training was turned, a line for VCD and one for SCI5.",
+)
 
 # %%
 figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
@@ -171,9 +245,9 @@ figures.show(
 # ## The dial
 #
 # **Claim.** SCI gains as its equations say: thirteen predictions, written down before the first of
-# sixteen trainings, hold. **It is not judged yet.** The sixteen go on from training 0, and are made
-# anew since that took the shipped model's place (`python benchmarks/dial.py --plan` says which are
-# missing). On the sixteen of the model before, eleven held and two stayed open (`53ee480`).
+# sixteen trainings, hold. Two of them are: where rewordings cost the same, SCI5 gains the more, the
+# more of a model's errors are habit; where habit is the same, it gains the less, the more the
+# rewordings cost.
 #
 # Other pages observe models; here they are changed. Sixteen short trainings go on from one pocket
 # model. They differ in how often training shows the usual answer, which is the strength of the
@@ -210,27 +284,68 @@ figures.show(
 Markdown(registration.sentence(registered=dial_predictions.REGISTRATION))
 
 # %%
+because = {each["id"]: each["because"]
+           for each in dial_predictions.load_predictions()["predictions"]}  # fmt: skip
 lines = {
-    each["id"]: {
-        "predicted": " ".join(each["means"].split()),
-        "because": " ".join(each["because"].split()),
+    name: {
+        "predicted, and why": " ".join(f"{line['means']} ({because[name]})".split()),
+        "claimed": line["claimed"].replace("-", "−"),
+        "found": found(line, line["key"]),
+        "n": f"{line['n']:,.0f}",
+        "verdict": line["verdict"],
     }
-    for each in dial_predictions.load_predictions()["predictions"]
+    for name, line in outcomes.iterrows()
 }
 lines = pd.DataFrame(list(lines.values()), list(lines), dtype=object)
-tables.Table("prose-predicted", lines, "What is predicted of the sixteen trainings, and why")
+tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, trainings of a slope")
+
+# %% [markdown]
+# A mean's interval is over question groups, of these trainings and no others; a slope's is over
+# trainings. Each interval covers by itself: of so many predictions one may hold or fail by chance.
+#
+# ### Against what is known before
+#
+# Two numbers are known of a model before any SCI is decoded: the share of its errors that repeat
+# its answer to a picture of nothing (habit), and what V1 and V2 cost in accuracy (deficit).
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharey=True)
+skewed, shade = turned["setting"].isin(settings["skew"]), colour("SCI5")
+for ax, (name, label) in zip(panels, (
+    ("habit", "share of the base’s errors that are habit, %"),
+    ("deficit", "accuracy that V1 and V2 cost, points"),
+), strict=True):  # fmt: skip
+    for mine, mark, face, turn in (
+        (turned[skewed], "o", shade, "turned along the skew"),
+        (turned[~skewed], "s", "none", "along the wordings"),
+    ):
+        gain = 100 * mine["SCI5 − base, all"]
+        ax.plot(100 * mine[name], gain, mark, color=shade, mfc=face, label=turn)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.set_xlabel(label)
+panels[0].set_ylabel("SCI5 − base, all rows, points")
+legend_below(figure, panels[:1], ncols=2)
+figures.show(
+    figure,
+    "SCI5's gain over all rows against what is known before: habit, and what rewordings cost.",
+    alt="Two panels, a point a training: SCI5's gain over all rows in points, against the share of "
+    "the base's errors that are habit and against the accuracy that V1 and V2 cost.",
+)
 
 # %% [markdown]
 # ### Reading and deviations
 #
 # - Every training goes on from pocket Qwen2-VL with 500 steps of its last stage, which may be too
-#   few to reach the prior that the skew teaches (`data_manifests/pocket/dial.yaml`).
+#   few to reach the prior that the skew teaches (`data_manifests/pocket/dial.yaml`). The same
+#   predictions were judged before, on sixteen trainings of an earlier model: eleven held, and two
+#   stayed open (`53ee480`).
 # - The common training, skew 0.8, stands on both axes. The second axis turns three settings at
 #   once: how many turns have another wording, from how long a list, and whether it is put together
 #   by lot.
 # - Gain, habit and deficit are measured on the same rows, and two trainings share each setting: a
 #   slope's interval, which takes all trainings for independent, is too narrow.
 # - One reason takes yes or no for a seventh of the rows, a share that was not counted.
+# - `python benchmarks/dial.py` makes them anew; settings and logs are in `benchmarks/results/dial`.
 
 # %% [markdown]
 # (advice)=
@@ -328,8 +443,7 @@ judged = {f"{each.shown}, training {each.number}": {"may be asked": "yes" if eac
                                               "not met or undecided": lacks(each) or "none"}
           for each in every}  # fmt: skip
 judged = pd.DataFrame.from_dict(judged, orient="index").reindex(known.index).join(known)
-caption = "Pocket trainings: SCI5 − VCD in points, test rows"
-(shown := tables.plain(judged, name="trainings", caption=caption))
+tables.plain(judged, name="trainings", caption="Pocket trainings: SCI5 − VCD in points, test rows")
 
 # %% [markdown]
 # ### Reading and deviations
@@ -350,14 +464,24 @@ caption = "Pocket trainings: SCI5 − VCD in points, test rows"
 # - `models=[mine]` and `records=runs/mine`: a model of yours among the lines of the prediction.
 #
 # ## Stamp
+#
+# The download holds every training of the dial: inputs alone, B, S, habit and deficit in percent,
+# gains in points.
 
 # %%
-tables.download("when_it_helps", [shown])
+heads = {"original alone": "base", "V1 alone": "V1", "V2 alone": "V2", "black alone": "black",
+         "noise500 alone": "noise500", "B": "B, %", "S": "S, %", "habit": "habit, %",
+         "deficit": "deficit"}  # fmt: skip
+gains = [*(f"SCI5 − base, {part}" for part in dial.PARTS), "VCD − base, all"]
+each_training = (100 * turned[[*heads, *gains]]).rename(columns=heads)
+each_training.index = [each.name for each in samples]
+each_training = tables.plain(each_training, name="dial", caption="Every training on fixed rows")
+tables.download("when_it_helps", [each_training])
 
 # %% tags=["hide-input"]
 read = [replace(each, name=f"{each.name} training {each.number}") for each in every]
 read += [each for each in subjects if not each.shown.startswith("pocket ")]
-chapters.stamp_of(read)
+chapters.stamp_of(read, [folder / f"{each.name}.parquet" for each in samples])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

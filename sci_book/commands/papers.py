@@ -120,7 +120,7 @@ def claims(
             print(f"{over_trainings.standing()}\n{_listing(judged)}")
         return
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
-    own = own_claims.claim_lines(subjects, records / "extended")
+    own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
     own = own.drop(columns="ends")
     if as_json:
         rows = {"claims": ledger.as_rows(findings), "own": own.to_dict("records")}

@@ -6,6 +6,7 @@ meet what a claim rests on (`gate`); `sci claims` and the book's page show what 
 has its own, and the verdict is the word that all have.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -277,7 +278,11 @@ def wording(findings: Sequence[Finding]) -> str:
 
 def _words(claim: Claim, most: int) -> str:
     """The paper's words, or what is claimed, in so many characters at most."""
-    return shorten(claim.quote or claim.means, most, placeholder=" …")
+    return _shortened(claim.quote or claim.means, most)
+
+
+def _shortened(text: str, most: int) -> str:
+    return shorten(text, most, placeholder=" …")
 
 
 def overall_verdict(findings: Sequence[Finding]) -> str:
@@ -294,7 +299,13 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
 
     `titles` are headings by model.
     """
-    judged = {f.claim.id: _words(f.claim, 44) for f in findings if f.interval.n}
+    asked = {f.claim.id: f.claim for f in findings if f.interval.n}
+    words = Counter(_words(claim, 44) for claim in asked.values())
+    judged = {
+        # What begins alike is told apart by what is tested.
+        name: own if words[own := _words(claim, 44)] == 1 else _shortened(claim.means, 44)
+        for name, claim in asked.items()
+    }
     if not judged:
         figure, ax = plt.subplots(figsize=(WIDTH, 1))
         nothing(ax, "No claim can be compared: there is no row that speaks to one.")
@@ -308,7 +319,7 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
                 _draw_parts(ax, list(judged).index(finding.claim.id), finding)
         ax.axvline(0, color="#111827", linewidth=0.8)
         ax.set_xscale("symlog", linthresh=10)
-        ax.tick_params(axis="x", labelsize=7)
+        ax.tick_params(axis="x", labelsize=7, labeltop=True)  # a phone shows one end of so many
         ax.set_title(title)
     panels[0, 0].set_yticks(range(len(judged)), list(judged.values()), fontsize=8)
     panels[0, 0].set_ylim(len(judged) - 0.5, -0.5)

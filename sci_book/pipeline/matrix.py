@@ -278,7 +278,7 @@ def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: s
             fit += own
         else:
             words += ["not comparable"] * len(own)
-            sentence += " This model does not meet the conditions of SCI: not judged."
+            sentence += " That it meets the conditions of SCI is not shown: not judged."
         sentences.append(f"- {sentence}")
     found = [verdict(cell.change, claim=cell.probe.better) for cell in fit]
     p = [cell.change.p() for cell in fit]
@@ -422,7 +422,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
         ax.set_title(shown, fontsize=9)
         ax.set_xticks(range(len(COMPARED)), COMPARED, fontsize=7)
         ax.set_xlim(-0.5, len(COMPARED) - 0.5)
-        ax.tick_params(length=0)
+        ax.tick_params(length=0, labeltop=True)  # a phone shows one end of so many lines
         ax.grid(visible=False)
         for place in range(1, len(labels)):
             if labels[place][0] != labels[place - 1][0]:

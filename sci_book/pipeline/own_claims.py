@@ -6,12 +6,16 @@ from typing import Any
 
 import pandas as pd
 
+from sci_book.papers.sci import dial, dial_predictions
 from sci_book.papers.sci.chapters import own_rules
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.tables import MISSING, interval
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import MISSING, NOT_RECORDED, interval, number
 
 
-def claim_lines(subjects: Sequence[Subject], extended: str | Path) -> pd.DataFrame:
+def claim_lines(
+    subjects: Sequence[Subject], extended: str | Path, trainings: str | Path
+) -> pd.DataFrame:
     """A line a claim, as `verdicts.claim_lines` has one for a paper's.
 
     Beside, `ends` are the intervals that its `claims` tell, with their keys.
@@ -19,8 +23,9 @@ def claim_lines(subjects: Sequence[Subject], extended: str | Path) -> pd.DataFra
     Args:
         subjects: the models, with their ordinary records.
         extended: folder of their extended records, those of cheaper rounds among them.
+        trainings: folder of the dial's records.
     """
-    return pd.DataFrame(_of_rules(subjects, extended))
+    return pd.DataFrame([*_of_rules(subjects, extended), *_of_dial(trainings)])
 
 
 def _of_rules(subjects: Sequence[Subject], extended: str | Path) -> Iterator[dict[str, Any]]:
@@ -30,8 +35,17 @@ def _of_rules(subjects: Sequence[Subject], extended: str | Path) -> Iterator[dic
         yield _line("own_rules", claim.id, claim.means, claim.verdict, claim.ends, found)
 
 
-def _ends(line: pd.Series) -> str:
-    return interval(line["low"], line["high"], key=line["key"])
+def _of_dial(trainings: str | Path) -> Iterator[dict[str, Any]]:
+    samples = dial.samples_of(dial.read_dial(located(trainings)))
+    for name, outcome in dial_predictions.outcomes(samples).iterrows():
+        ends, claimed = _ends(outcome, 3), outcome["claimed"].replace("-", "−")
+        found = f"{number(outcome['estimate'], 3)} {ends}" if outcome["n"] else NOT_RECORDED
+        said = f"{found}, claimed {claimed}"
+        yield _line("dial", name, outcome["means"], outcome["verdict"], said, [ends])
+
+
+def _ends(line: pd.Series, decimals: int = 2) -> str:
+    return interval(line["low"], line["high"], decimals, key=line["key"])
 
 
 def _line(

@@ -89,10 +89,18 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
             if not entry["page"].startswith("book/"):
                 page = located(pages) / f"{page_of(name)}.ipynb"
                 own = verdict_of(page, paper, entry["place"], name)
-        word = own if paper == OURS else overall_verdict(there) if there else MISSING
+        word = own if paper == OURS else _of_place(there)
         claims = _counted([finding.verdict for finding in there])
         lines.append({**entry, "verdict": word, "claims": claims or MISSING, "own": own})
     return pd.DataFrame(lines)
+
+
+def _of_place(findings: Sequence[Finding]) -> str:
+    """The verdict of a place's sentences: not comparable where most of them are."""
+    words = [finding.verdict for finding in findings if not finding.claim.by_construction]
+    if 2 * words.count("not comparable") > len(words):
+        return "not comparable"
+    return overall_verdict(findings) if findings else MISSING
 
 
 def _about(finding: Finding, place: str, others: Iterable[str]) -> bool:

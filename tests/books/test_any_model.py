@@ -287,7 +287,7 @@ CHANGED = [
     (with_another_beta, "metara_sci", NOT_RECORDED),
     (with_another_beta, "oric_sci", OWN_BETA),
     (with_another_beta, "table02_drbench", OWN_BETA),
-    (with_another_beta, "when_it_helps", ""),
+    (with_another_beta, "when_it_helps", "not comparable"),
     (with_another_beta, "why_gains", OWN_BETA),
 ]
 

@@ -83,6 +83,8 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     assert found["claims"].tolist() == ["1 holds, 1 fails, 1 not comparable", MISSING]
     alone = verdicts.index("sci", pages, [finding("matrix", "holds"), finding("matrix", "holds")])
     assert alone["verdict"].tolist() == ["holds", MISSING]  # of the sentences, not of the page
+    most = [finding("matrix", "holds"), *2 * [finding("matrix", "not comparable")]]
+    assert verdicts.index("sci", pages, most)["verdict"].tolist() == ["not comparable", MISSING]
 
 
 def test_a_sentence_that_names_a_table_is_not_of_another_on_its_page(pages, monkeypatch):

@@ -77,6 +77,7 @@ def truthful(name, label, wording, policy):
 
 def test_a_model_without_a_half_is_not_comparable(tmp_path):
     few = subject_of(tmp_path, truthful, sets=("bench",))
+    assert answers.unread([few]) == ""
     assert len(asked(few, BENCH)) and not len(asked(few, POPE))
     found = answers.subjects(["mine"], tmp_path)
     assert found.subjects == []
@@ -168,6 +169,7 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     subject = subject_of(tmp_path, said, broken=[("random", 4)])
     bench = asked(subject, BENCH)
     assert (answers.said(subject, bench) == "unknown").sum() == len(bench)
+    assert f"by training, of {subject.shown}’s 25 %:" in answers.unread([subject])
     for name in ("recall_yes", "recall_no"):
         assert answers.value(name, subject, bench).estimate == pytest.approx(0.75)
     random = asked(subject, SAMPLINGS["random"])

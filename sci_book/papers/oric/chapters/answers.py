@@ -19,7 +19,7 @@ from sci_book.papers.oric.pocket_questions import QUESTIONS
 from sci_book.papers.oric.printed import printed_row
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.scores import Values, size_of
-from sci_book.papers.shared import chapters, frame
+from sci_book.papers.shared import chapters, frame, tables
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.parameters import Names
 from sci_book.results.statistics import NO_DATA, Interval, of_several
@@ -107,6 +107,23 @@ def said(model: Subject, questions: pd.DataFrame, method: Method | str = "base")
     words = np.where(pd.isna(words), np.where(answers["known"], "unknown", "failed"), words)
     words[~model.records.ok] = "failed"
     return words[questions[ROWS].to_numpy().T]
+
+
+def unread(models: Sequence[Subject]) -> str:
+    """How many of the base's answers on the benchmark no rule reads, in Markdown; "" of none."""
+    told = []
+    for model in models:
+        each = [(said(one, asked(one, BENCH)) == "unknown").mean() for one in model.trainings]
+        if max(each) > 0:
+            shares = ", ".join(f"{tables.number(100 * share, 0)} %" for share in each)
+            told.append(f"of {model.shown}’s {shares}")
+    if not told:
+        return ""
+    return (
+        "**Mind the format.** An answer that is neither yes nor no counts as wrong. Of the base’s "
+        f"on the benchmark such are, by training, {'; '.join(told)}: there a level is of the "
+        "format as much as of the picture."
+    )
 
 
 def counts(model: Subject, questions: pd.DataFrame, method: Method | str = "base") -> np.ndarray:
