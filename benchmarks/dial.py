@@ -74,7 +74,7 @@ def note(training: Training, minutes: float) -> None:
         "minutes": round(minutes, 1),
         "log": [json.loads(line) for line in log],
     }
-    text = json_text(content, indent=1, ensure_ascii=False) + "\n"
+    text = json_text(content, ensure_ascii=False) + "\n"
     write_whole(RESULTS / f"{training.name}.json", text.encode())
 
 
