@@ -331,12 +331,13 @@ def test_a_checkout_for_a_small_machine_has_what_the_benchmark_reads(tmp_path):
     left = [path for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts]
     assert sum(path.stat().st_size for path in left) < 40 * 2**20  # 64 MiB travel, with wheels
     assert len(list(tree.rglob("*.safetensors"))) == 2  # one model, and reference logits
-    begun = subprocess.run(
-        [sys.executable, "benchmarks/overhead.py", "--preset", "gpu"],
-        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree), "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert "the preset gpu needs a GPU" in begun.stderr
+    made = (
+        "import torch, overhead, overhead_lines as lines; from overhead_models import random_model;"
+        "[random_model(subject.build, 'meta', torch.bfloat16)"
+        " for preset in (lines.GPU, lines.DRY_RUN) for subject in preset.subjects]"
+    )
+    path = {"PYTHONPATH": f"{tree}:{tree / 'benchmarks'}"}
+    subprocess.run([sys.executable, "-c", made], env={**os.environ, **path}, check=True)
     (tree / "README.md").write_text("changed")
     refused = subprocess.run(make, cwd=tree, capture_output=True, text=True)
     assert refused.returncode == 2 and "commit or stash" in refused.stderr
