@@ -203,8 +203,8 @@ def test_nobody_is_sent_to_a_package_that_nobody_published():
 
 def test_every_target_of_make_that_a_text_names_is_there():
     """In documents, the container and the workflows, which call these and `.ci/run` alone."""
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    spoken = re.compile(r"(?:`|RUN |run: |\d: |\": \")make (\w+)\b(?!=)")
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    spoken = re.compile(r"(?:`|RUN |run: |\d: |\": \")make ([\w-]+)\b(?!=)")
     container = ".devcontainer/devcontainer.json"
     texts = [*told(), (container, (ROOT / container).read_text(encoding="utf-8"))]
     found = {(name, target) for name, text in texts for target in spoken.findall(text)}
