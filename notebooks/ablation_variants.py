@@ -270,7 +270,7 @@ def answer(model):
             "*inconclusive*."
         )
     else:
-        text += "No conclusion is judged, since the model does not meet the conditions."
+        text += "No conclusion is judged: that the model meets the conditions is not shown."
     if (there == 0).any():
         text += f" Without records, *not comparable*: {', '.join(there.index[there == 0])}."
     return f"- **{model.shown}.** {text}"
