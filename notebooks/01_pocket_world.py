@@ -259,8 +259,9 @@ display(
 # %% [markdown]
 # ## Reading
 #
-# A gap between usual and unusual is the language prior at work; nothing in the world or the
-# training was chosen by looking at how SCI scores. In a family that is not known well even where
+# A gap between usual and unusual is the language prior at work. No pilot of this training was
+# decoded with SCI; its first part is the recipe of earlier models, whose results had been seen
+# ({ref}`registration`). In a family that is not known well even where
 # the answer is usual, a wrong answer may be ignorance as well as habit: the subsets of later
 # chapters hold both. A question group that has rows on both sides of the gap counts once for its
 # interval.

@@ -199,8 +199,9 @@ DOORS = {
         f"the base’s tokens, and each new token goes through {len(SCI5.rounds)} rounds, not one. "
         f"On one thread of a processor that takes {number(least)} to {number(most)} times as long, "
         "with the black picture kept and no round left out; a further token alone takes "
-        f"{further_token()} times as long, the most in a batch. On a GPU (A800) the paper has "
-        f"{number(in_batch)} in one batch, {number(by_one)} one by one; none was measured here.",
+        f"{further_token()} times as long, the most in a batch. For a question the paper has, on a "
+        f"GPU (A800), {number(in_batch)} in one batch and {number(by_one)} one by one; none was "
+        "measured here.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
@@ -215,9 +216,10 @@ DOORS = {
         f"name more of what is there? {reply(seen, 'share', 'named')}",
     ("Which claims failed, and why believe that?", "verdicts"):
         "They stand first on the scoreboard. The papers’ claims were written with results of "
-        "earlier models at hand, and registered before the records of these; claims on time were "
-        f"registered after their measurement. [Registration]({address('trust')}) tells what was "
-        "known when. One on time is judged on a processor, where the paper had a GPU.",
+        "earlier models at hand, and registered when of these only each input’s accuracy on an "
+        "earlier test world was known; claims on time were registered after their measurement. "
+        f"[Registration]({address('trust')}) tells what was known when. One on time is judged on "
+        "a processor, where the paper had a GPU.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",

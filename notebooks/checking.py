@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What checking costs
 #
-# **Claim.** Making the book of a small run takes less than an hour, whatever the family of the
-# model, and putting 100,000 records together less than 1 GiB of memory.
+# **Claim.** Making the book of a small run takes less than an hour in each family that was tried,
+# and putting 100,000 records together less than 1 GiB of memory.
 
 # %% tags=["parameters", "hide-input"]
 results: str = "benchmarks/results"  # what benchmarks wrote, each with its device

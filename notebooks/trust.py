@@ -191,8 +191,9 @@ panels[-1, 0].set_xlabel("accuracy of an input alone, % of test rows")
 figures.show(
     figure,
     "Every input read alone on test rows, by training, beside the paper’s. Where a training’s "
-    "mark lies in its green band, the input is as good as the original (rewordings) or shows as "
-    "little as black (dummies). The paper’s diamonds have bands of their own, which are not drawn.",
+    "whole interval lies in its green band, the input is as good as the original (rewordings) or "
+    "shows as little as black (dummies). The paper’s diamonds have bands of their own, which are "
+    "not drawn.",
     alt="A panel a model, a line an input: original, three rewordings, black and two noises; "
     "dots with intervals for each training’s accuracy, a diamond for the paper’s, and a "
     "green band for the margin.",
@@ -435,8 +436,9 @@ tables.Table("prose-subjects", lines, "Trainings by the registered recipe")
 # %% [markdown]
 # ### The book's own claims
 #
-# Two pages wrote down what they claim before the results of the models of that time. What was
-# planned then is quoted; the pages judge it on today's models.
+# Two pages wrote down what they claim before the results that they are about, on the models of that
+# time, of which other records were known. What was planned then is quoted; the pages judge it on
+# today's models.
 
 # %% tags=["hide-input"]
 told = []

@@ -51,8 +51,9 @@ Markdown(
 
 # %% [markdown]
 # Apart from the papers' claims there are those of two pages of the book's own, which were
-# registered before the results of the models of that time and are judged on today's
-# ({ref}`registration`; it names the pages whose claims were not):
+# registered before the results that they are about, on the models of that time, and are judged on
+# today's ({ref}`registration`; it names the pages whose claims were not). Those of {ref}`dial` are
+# about trainings that are turned on purpose, and no condition keeps one of them back:
 
 # %% tags=["hide-input"]
 Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))

@@ -372,7 +372,7 @@ def test_a_page_says_that_a_model_cannot_be_read(models, tmp_path, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     offered = copied(models["rubbish"], "rubbish", [OWN], "logits", tmp_path)
     said = texts(page(SOURCES["trust"], tmp_path, "rubbish", offered))
-    assert "rubbish, training 0, readable: " in said
+    assert "**rubbish, training 0:** not readable: " in said
 
 
 def test_the_chapters_that_read_every_papers_records_are_those_that_a_run_knows():
