@@ -106,15 +106,6 @@ def predicted(share):
     return one_more(least_squares([], values), []) if len(values) > 1 else NO_DATA
 
 
-def predicted_without():
-    """The same by a mean that knows nothing of the share, beside the paper's two, in Markdown."""
-    found = one_more(least_squares([], known["gain on BS"]), [])
-    held = sum(found.low <= gap <= found.high for _, gap in paper.values())
-    ends = tables.interval(found.low, found.high)
-    said = f"Without the share it is {ends} for every model, which holds {held} of the {len(paper)}"
-    return f"{said}{': they do not show that the share matters' if held == len(paper) else ''}."
-
-
 # %%
 paper, sizes = {}, chapters.paper_values("table01")
 for label in printed.labels():
@@ -162,6 +153,15 @@ def of_dial():
 
 
 # %% tags=["hide-input", "remove-output"]
+def predicted_without():
+    """The same by a mean that knows nothing of the share, beside the paper's two, in Markdown."""
+    found = one_more(least_squares([], known["gain on BS"]), [])
+    held = sum(found.low <= gap <= found.high for _, gap in paper.values())
+    ends = tables.interval(found.low, found.high)
+    said = f"Without the share it is {ends} for every model, which holds {held} of the {len(paper)}"
+    return f"{said}{': they do not show that the share matters' if held == len(paper) else ''}."
+
+
 def of_prediction():
     """The prediction for a model with half of BS in B, and the paper's two, in Markdown."""
     if len(known) < 2:
