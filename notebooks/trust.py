@@ -218,9 +218,9 @@ figures.show(
 # *not met* if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test
 # row takes part in choosing a model. The book's models are judged on all rows of the world before
 # theirs, which the {ref}`registration <registration>` names: verdicts on the models before these
-# were of that world, for which it was drawn, and no verdict of today is. The last part of the
-# recipe was chosen by these conditions on a world before both. A model of yours is judged on its
-# validation rows.
+# were of that world, for which it was drawn, and no verdict of today is, but the two on Visual-RFT
+# ({doc}`oric_rft`). The last part of the recipe was chosen by these conditions on a world before
+# both. A model of yours is judged on its validation rows.
 
 # %%
 for model, of_model in judged[judged["part"] == "decides"].groupby("model", sort=False):
@@ -313,11 +313,12 @@ frame.table(
 #    its steps, unread, and it began again with the same seed.
 # 7. Claims on rewordings, objections and descriptions are of 27 November (`1009c51`, `6dfc105`,
 #    `8f0d55c`), with the results of the models before at hand, and when the first training of each
-#    family had been judged by the conditions, which their files do not say.
-# 8. While the last training ran, a test world was drawn anew by the same rule (`2b2264a`). Then
+#    family had been judged by the conditions, which their files do not say. Their words, not their
+#    predicates, were edited until 28 November (`cd71828`, `e7391dd`).
+# 8. While the last of the eight ran, a test world was drawn anew by the same rule (`2b2264a`). Then
 #    came the second registration (`31720bc`), and then the first answer of a method that was
-#    compared with a truth. The 750 pictures to describe are older (`383bc27`): the models before
-#    had described them.
+#    compared with a truth; the sister ended after it. The 750 pictures to describe are older
+#    (`383bc27`): the models before had described them.
 # 9. Days and commits are this repository's own; nobody else holds them. What nobody read rests on
 #    our word: tests decode training 0 of both families, and earlier tries at the file of
 #    `reference/` asked some 270 questions more than the 1,200 that the second registration names.
@@ -373,7 +374,8 @@ Markdown("\n\n".join(told))
 # (first-subjects)=
 # ### The first registration's subjects as they came about
 #
-# No verdict of today is about these. The registration said:
+# No verdict of today is about these, but the two on Visual-RFT, which rest on a run of the
+# LLaVA-NeXT among them ({doc}`oric_rft`). The registration said:
 
 # %% tags=["hide-input"]
 quoted = (f"> **{key.capitalize()}.** “{known[key].strip()}”" for key in ("subjects", "world"))

@@ -138,7 +138,8 @@ for paper in chosen:
 # mended, after all records of those models, and all registered (23 November, 19:10). They were
 # registered once more, over trainings whose seeds nobody chose, before any method's answer on these
 # was compared with a truth ({ref}`registration`). But claims on time are judged on a measurement of
-# 21 November, of the weights of that day. `sci claims --json` prints the ledger, and both
+# 21 November, of the weights of that day, and the two on Visual-RFT on a run of 26 November, of the
+# LLaVA-NeXT before today's (`2ed6d73`). `sci claims --json` prints the ledger, and both
 # registrations.
 
 # %% [markdown]
