@@ -216,9 +216,9 @@ DOORS = {
         f"name more of what is there? {reply(seen, 'share', 'named')}",
     ("Which claims failed, and why believe that?", "verdicts"):
         "They stand first on the scoreboard. The papers’ claims were written with results of "
-        "earlier models at hand, and registered when of these only each input’s accuracy on an "
-        "earlier test world was known; claims on time and on Visual-RFT were registered after what "
-        "they are judged on was measured. "
+        "earlier models at hand, and registered when of these little but each input’s accuracy on "
+        "an earlier test world was known; claims on time and on Visual-RFT were registered after "
+        "what they are judged on was measured. "
         f"[Registration]({address('trust')}) tells what was known when. One on time is judged on "
         "a processor, where the paper had a GPU.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
