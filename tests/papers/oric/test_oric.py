@@ -78,6 +78,8 @@ def truthful(name, label, wording, policy):
 def test_a_model_without_a_half_is_not_comparable(tmp_path):
     few = subject_of(tmp_path, truthful, sets=("bench",))
     assert answers.unread([few]) == ""
+    none = subject_of(tmp_path, truthful, sets=("pope",))
+    assert not len(asked(none, BENCH)) and answers.unread([none]) == ""
     assert len(asked(few, BENCH)) and not len(asked(few, POPE))
     found = answers.subjects(["mine"], tmp_path)
     assert found.subjects == []

@@ -113,8 +113,9 @@ def unread(models: Sequence[Subject]) -> str:
     """How many of the base's answers on the benchmark no rule reads, in Markdown; "" of none."""
     told = []
     for model in models:
-        each = [(said(one, asked(one, BENCH)) == "unknown").mean() for one in model.trainings]
-        if max(each) > 0:
+        answered = [one for one in model.trainings if len(asked(one, BENCH))]
+        each = [(said(one, asked(one, BENCH)) == "unknown").mean() for one in answered]
+        if max(each, default=0) > 0:
             shares = ", ".join(f"{tables.number(100 * share, 0)} %" for share in each)
             told.append(f"of {model.shown}’s {shares}")
     if not told:
