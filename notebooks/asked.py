@@ -83,6 +83,9 @@ frame.table(
 ).fold()  # fmt: skip
 
 # %% [markdown]
+# (seen_and_said)=
+# ## What is seen, and said to be seen
+#
 # On the twin of ORIC-Bench: how often SCI5 is right where the thing asked for is in the picture,
 # and where it is not, less the base; macro F1 on POPE's questions about the same pictures. Of the
 # things that a description names, the share that is not there (CHAIR), and of those that are there
@@ -110,6 +113,8 @@ frame.table(
 ).fold()  # fmt: skip
 
 # %% [markdown]
+# ## What it costs, and what is in question
+#
 # What SCI5 costs, in the tokens that it reads and in time on one thread of a processor, times the
 # base's; and how many printed numbers of the paper are in question.
 
@@ -210,7 +215,7 @@ DOORS = {
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
         f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
-        f"macro F1 higher on [POPE]({address('asked')})? "
+        f"macro F1 higher on [POPE]({address('seen_and_said')})? "
         f"{reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
         f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')} And "
         f"name more of what is there? {reply(seen, 'share', 'named')}",
@@ -228,7 +233,8 @@ DOORS = {
         "A table of questions and one YAML file that says what its columns hold.",
     ("Why pocket models?", "01_pocket_world"):
         "So that all of this runs on a laptop, on models whose training, with its bias, is ours to "
-        "set. Directions may carry over to a large model, accuracies do not.",
+        "set; how well each knows its world is measured there. Directions may carry over to a large "
+        "model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
         f"In a clone; each command installs what it needs. On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):

@@ -210,8 +210,8 @@ for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enum
 legend_below(figure, ncols=2)
 figures.show(
     figure,
-    "What VCD and SCI5 gain over the base as training shows the usual more often (above), and more "
-    "wordings (below): over all rows, and beside them on the subsets, each along its own scale. A "
+    "What VCD and SCI5 gain over the base as training shows the usual more often, and then as it "
+    "shows more wordings: over all rows first, then on the subsets, each along its own scale. A "
     "dot is a training, a line the mean of two.",
     alt="Two rows of a large panel for all rows and three small ones, for B, S∖B and BS: the gain "
     "in points against how far training was turned, a line for VCD and one for SCI5.",

@@ -413,7 +413,7 @@ def draw(all_cells: Sequence[Cell]) -> Figure:
         nothing(ax, "No record fills a cell.")
         return figure
     figure, panels = plt.subplots(
-        1, len(models), figsize=(WIDTH, 0.9 + 0.24 * len(labels)), sharey=True, squeeze=False
+        1, len(models), figsize=(WIDTH, 0.9 + 0.3 * len(labels)), sharey=True, squeeze=False
     )
     for ax, shown in zip(panels[0], models, strict=True):
         for cell in own:
