@@ -243,7 +243,7 @@ def main() -> None:
     if arguments.json:
         whole = json.loads(arguments.json.read_text()) if arguments.json.is_file() else {}
         whole |= {
-            "device": f"{device_name()}, {os.cpu_count()} cores, one thread a worker",
+            "device": f"{device_name()}, one thread a worker",
             "versions": {"python": platform.python_version(), "torch": torch.__version__},
         }
         whole[chosen[0]] = result

@@ -64,7 +64,7 @@ def in_subset(training, subset):
 
 differences = [
     frame.line(model, partial(gap, one=one, other=other), partial(in_subset, subset=subset),
-               asked=asked, what="points", claim="greater")
+               asked=asked, what="first less second", claim="greater")
     for model in subjects
     for asked, (one, other, subset) in ASKED.items()
 ]  # fmt: skip
@@ -233,8 +233,8 @@ DOORS = {
         "A table of questions and one YAML file that says what its columns hold.",
     ("Why pocket models?", "01_pocket_world"):
         "So that all of this runs on a laptop, on models whose training, with its bias, is ours to "
-        "set; how well each knows its world is measured there. Directions may carry over to a large "
-        "model, accuracies do not.",
+        "set; how well each knows its world is measured there. Directions may carry over to a "
+        "large model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
         f"In a clone; each command installs what it needs. On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):

@@ -223,7 +223,8 @@ frame.table(
 # %% [markdown]
 # **Table 5: a tenth of the rows.** GPT-4V was asked on a tenth of the set and lost "over 10 %" on
 # all three types. Here is the drop on as small a share of the twin. The claim below is tested on
-# all rows, and beside it on the tenth (cvqa-tenth), which tells less.
+# all rows; beside it, in the folded table of all claims, on the tenth (cvqa-tenth), which tells
+# less.
 
 # %%
 frame.table(

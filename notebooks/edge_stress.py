@@ -109,7 +109,7 @@ blur = frame.measured(table07())
 
 # %%
 figures.show(
-    frame.dots(blur, ("right", "what"), "side", xlabel="% right, and points lost"),
+    frame.dots(blur, ("right", "what"), "side", xlabel="percent, or points"),
     "Figure 4: of the answers that both models have right when clean, what stays right under blur, "
     "and what is lost.",
     alt="Two panels, blurred accuracy and drop, a line a model of the pair: a dot with an interval "

@@ -31,8 +31,8 @@ Markdown(matrix.conclusion(subjects, cells, "SCI5"))
 figures.show(
     matrix.draw(cells),
     "What each method changes on each probe, in points: blue where it is better than the base, red "
-    "where it is worse, bold where the interval does not reach zero. A rate of failures, a Brier "
-    "score or a drop is better when it falls.",
+    "where it is worse, bold where the interval does not reach zero, nothing where the records do "
+    "not settle it. A rate of failures, a Brier score or a drop is better when it falls.",
     alt="A panel a model, a line a probe, a column a method: coloured cells with the change "
     "against the base in points.",
 )

@@ -215,7 +215,7 @@ figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", nc
 figures.show(
     figure,
     "Failure rates of the two tasks beside those of the paper’s data sets, and how they "
-    "spread over originals. Right: the shipped training.",
+    "spread over originals, those of the shipped training.",
     alt="Two panels. Left: diamonds for the paper’s six data sets, dots with intervals for "
     "each model on the two pocket tasks. Right: steps that say what share of originals "
     "fails no more often than the rate along the axis.",

@@ -96,7 +96,7 @@ def lost():
     for model, (what, (metric, usual, odd)) in product(subjects, LOST.items()):
         paper = in_paper(model, metric, usual) - in_paper(model, metric, odd)
         yield answers.line(
-            model, metric, QUESTIONS[usual], QUESTIONS[odd], what=what, unit="lost", paper=paper
+            model, metric, QUESTIONS[usual], QUESTIONS[odd], what=what, unit="", paper=paper
         )
 
 

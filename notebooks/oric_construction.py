@@ -87,7 +87,7 @@ def in_paper(model, what):
 
 
 lost = frame.measured(
-    frame.score(model, terms, answers.combine, what=what, unit="lost", paper=in_paper(model, what))
+    frame.score(model, terms, answers.combine, what=what, unit="", paper=in_paper(model, what))
     for model, (what, terms) in product(subjects, COSTS.items())
 )
 
@@ -156,9 +156,9 @@ caption = "Figure 10: shares of sizes among present objects, in percent"
 table_of(shares, name="shares", caption=caption, decimals=1)
 
 # %% [markdown]
-# Recall of present objects by size (Table 4), and of the largest size there is less that of small
-# ones. What recall loses from POPE to ORIC, size by size and at ORIC's sizes, stands in the claims
-# below, where n counts POPE's questions.
+# Recall of present objects by size (Table 4), and how much higher it is for the largest size there
+# is than for small ones. What recall loses from POPE to ORIC, size by size and at ORIC's sizes,
+# stands in the claims below, where n counts POPE's questions.
 
 # %%
 printed = {}

@@ -207,8 +207,8 @@ for table in ledger.tables(on_oric):
 # ### The rewards, and what was said
 #
 # A group whose answers have all the same reward moves nothing: its z-score is zero (equation 5).
-# The right panel shows how often that is so, for either reward and for their sum, which is what
-# counts.
+# The panel of such groups shows how often that is so, for either reward and for their sum, which is
+# what counts.
 
 # %%
 WINDOW = 20  # updates

@@ -83,8 +83,9 @@ figures.show(
 )
 
 # %% [markdown]
-# What share of the step is τ1? It is the mean change by τ1 alone over the mean change of the step,
-# and says something only where the step is not near 0: elsewhere there is a dash.
+# What share of the step is τ1? In a training it is the mean change by τ1 alone over the mean change
+# of the step; of several trainings it is the mean share. It says something only where the step is
+# not near 0: elsewhere there is a dash.
 
 
 # %%

@@ -480,7 +480,7 @@ def climb():
             yield frame.line(
                 model, lambda training, method=method: training.right(method), on_bs,
                 span=(0.0, 1.0), ladder=kind, rounds=count, count=str(count), cost=cost,
-                rung=f"{count} rounds: {tables.number(cost)} × base",
+                rung=f"{count} round{'s' * (count > 1)}: {tables.number(cost)} × base",
             )  # fmt: skip
 
 

@@ -313,8 +313,9 @@ for model in left_out:
 #   half alone.
 # - Decoding is greedy throughout, so that base accuracy on a model's own B is zero. The paper ran
 #   Qwen2-VL with top-k sampling.
-# - The paper's Table 3 has two models and BS only. Two models of one name are no
-#   pair of the paper's, and no printed number stands beside them.
+# - The paper's Table 3 has two models and BS only. Two models of one name are no pair of the
+#   paper's, and no printed number stands beside them. The {doc}`scoreboard <verdicts>` puts the
+#   claims to the paper's two models alone, where a verdict can be another than at the head here.
 # - {doc}`Deviations <../book/deviations>` lists the rest, {doc}`Tables 2 and 9 <table02_drbench>`
 #   show each model on its own rows in full.
 #

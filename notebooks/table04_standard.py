@@ -99,7 +99,7 @@ figures.show(
         coloured="method",
     ),
     "What each method changes on whole data sets, here (full; grey: single trainings) and in the "
-    "paper (open): to the left of the line it costs accuracy. n is of all rows.",
+    "paper (open): to the left of the line it costs accuracy.",
     alt="A row of panels a model, a panel a method, a line a data set or question type: dots with "
     "intervals for the method less the base in points, diamonds for the paper’s.",
 )

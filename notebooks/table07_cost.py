@@ -402,7 +402,7 @@ for row in [*two_phases.to_dict("records"), *on_data.to_dict("records")]:
         "skipped, %": tables.number(100 * row["skip_rate"], 0),
     }  # fmt: skip
 levels_table = pd.DataFrame(list(lines.values()), index=list(lines), dtype=object)
-caption = f"CPU, multiples of the base: {image_tokens} image tokens, and `pocket-…` on pocket data"
+caption = f"CPU, multiples of the base: {image_tokens} image tokens, or pocket data"
 tables.Table("levels", levels_table, caption)
 
 # %% [markdown]

@@ -465,8 +465,8 @@ Markdown("\n".join(f"- {link(name)}" for name in places() if name in claiming - 
 # %% [markdown]
 # ### Amendments
 #
-# Where the code that reads a file was changed, this was entered after the fact, with the results of
-# that time at hand that it decides on.
+# A change of the code that reads a registered file was entered after it was made, when the results
+# that it decides on were at hand.
 
 # %%
 told = "\n".join(
@@ -530,9 +530,9 @@ tables.Table("prose-own-numbers", lines, caption).fold()
 #   (commit `06f183e`) when the answers of the book's first models were known, and before a model
 #   that was trained to meet them had been judged; that of the sister (`6105ae7`) after the first
 #   pilots had been.
-# - Every training began from random weights. The length of their recipe's last part was found on
-#   the first models' weights, by these conditions ({ref}`registration`). {ref}`headline_seeds` puts
-#   the headline claims to each training.
+# - Every training that is judged today began from random weights. The length of their recipe's last
+#   part was found on the first models' weights, by these conditions ({ref}`registration`).
+#   {ref}`headline_seeds` puts the headline claims to each training.
 
 # %% [markdown]
 # ## If you change …

@@ -192,6 +192,7 @@ def of_prediction():
 at_head.write(f"{of_dial()}\n\n{of_prediction()}")
 
 # %%
+VARIED = {"skew": "the usual", "reword": "wordings"}
 ROWS = ("all", *(part for part in dial.PARTS if part != "all"))
 shape = {"figsize": (WIDTH, 5), "width_ratios": (3.5, 1, 1, 1)}
 figure, panels = plt.subplots(2, 4, sharey="col", **shape)
@@ -205,7 +206,8 @@ for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enum
     ax.axhline(0, color=INK, linewidth=0.8)
     ax.tick_params(labelsize=8 if column else 10)
     ax.locator_params(axis="x", nbins=2 if column else 6)
-    panels[0, column].set_title("all rows" if part == "all" else part)
+    title = f"{'all rows' if part == 'all' else part}, {VARIED[axis]}"
+    ax.set_title(title, fontsize=8 if column else 10)
     line[0].set(ylabel="gain, points", xlabel=AXES[axis][0])
 legend_below(figure, ncols=2)
 figures.show(
@@ -312,7 +314,7 @@ tables.Table("prose-predicted", lines, "Shares of 1; n counts rows of a mean, tr
 
 # %% [markdown]
 # A mean's interval is over question groups, of these trainings and no others; a slope's is over
-# trainings. Each interval covers by itself: of so many predictions one may hold or fail by chance.
+# trainings. Each interval stands by itself: of so many predictions one may hold or fail by chance.
 #
 # ### Against what is known before
 #

@@ -49,8 +49,9 @@ at_head = Answer()  # computed below, and written here
 # ## The mix
 #
 # With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). So the two gains say what the
-# gain on BS would be at any w, also at that of the paper's models (its Table 1). Test rows;
-# intervals over question groups, and over trainings too where four or more have the answers.
+# gain on BS would be at any w, also at that of the paper's models (its Table 1). It holds in each
+# training; of means over trainings, each by itself, it need not. Test rows; intervals over question
+# groups, and over trainings too where four or more have the answers.
 
 # %%
 OPPONENTS = ("base", "VCD", "TIE")
@@ -287,8 +288,8 @@ tables.plain(pd.DataFrame.from_dict(spoilt, orient="index"), name="spoilt", capt
 # %% [markdown]
 # ## Which questions turn
 #
-# All test rows by the data's own categories, in and outside BS; the fourteen categories of which
-# most rows turn.
+# All test rows by the data's own categories, in and outside BS; those of which most rows turn
+# first, fourteen at most.
 
 # %%
 figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.9), squeeze=False, sharex=True)

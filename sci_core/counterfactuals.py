@@ -214,7 +214,7 @@ REWRITES = {
     for name, form in _TABLE["forms"].items()
 }
 FRONTS: dict[str, dict[str, str]] = _TABLE["fronts"]
-"""Rounds whose sentence stands in front of the whole prompt, by script: ICD's disturbance."""
+"""By script, rounds whose sentence stands in front of the whole prompt, as ICD's disturbance."""
 
 # Longest first, so that an instruction inside another would count once, as the longer one.
 _ANCHOR = re.compile("|".join(map(re.escape, sorted(REWRITES["V1"], key=len, reverse=True))))

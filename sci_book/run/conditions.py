@@ -160,21 +160,20 @@ def unreadable(records: Records) -> str:
     if overall(table) != "not met":
         return ""
     wrong = table[table["state"] == "not met"]
-    shares = ", ".join(f"{line.input} {line.estimate:.0f} %" for line in wrong.itertuples())
+    shares = ", ".join(f"{line.estimate:.0f} % under {line.input}" for line in wrong.itertuples())
     return (
-        f"not readable: no rule reads {shares} of the answers (at most {MOST_UNKNOWN:.0f} % are "
+        f"not readable: of the answers no rule reads {shares} (at most {MOST_UNKNOWN:.0f} % are "
         "allowed). Such an answer is wrong, equals no other, and counts as changed by every "
         "rewording. Read some; more new tokens may help."
     )
 
 
 def named(conditions: pd.DataFrame) -> str:
-    """Inputs and their groups in words, "V2 (Overall, MCQ) and noise500"."""
-    words = []
+    """Inputs and their groups in words, "V2 (Overall, MCQ)"; where all are Overall, "V2 and V3"."""
+    words, whole = [], (conditions["group"] == "Overall").all()
     for (name, against), lines in conditions.groupby(["input", "against"], sort=False):
         name = BASE_BESIDE.get(against, name)
-        groups = list(lines["group"])
-        words.append(name if groups == ["Overall"] else f"{name} ({', '.join(groups)})")
+        words.append(name if whole else f"{name} ({', '.join(lines['group'])})")
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 

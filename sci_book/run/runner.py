@@ -77,7 +77,7 @@ def evaluate(
         max_new_tokens: of every answer; by default 64 of a free one (a caption) and 8 of any other.
         top: how many tokens of each round, and of VC, a record keeps beside those decoded.
         noise: where a dummy picture's noise is added (`engine.start`).
-        record: "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
+        record: "logits", for sweeps without decoding; or "answers" alone, a tenth of the bytes, for
             which short answers need not read every round at every step. The answers are the same.
         rounds: read besides those of the methods. DRBench is built from those of `SCI5`.
         shards: how many files; by default what the folder has, or one a block of 8 batches (in a

@@ -68,7 +68,7 @@ class Processor:
 
     @property
     def settings(self) -> str:
-        """The image processor's settings as they are now: they may be changed in place."""
+        """The image processor's settings as they are now, for they may be changed in place."""
         return repr(getattr(self.image_processor, "__dict__", None))
 
     def as_read(self, image: Image.Image) -> Image.Image:

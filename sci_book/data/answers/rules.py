@@ -128,7 +128,7 @@ def short(text: str) -> str | None:
 class Rule:
     """A named way to read answers to one type of question.
 
-    version changes whenever the rule reads any text differently; `read` takes the text and the
+    `version` changes whenever the rule reads any text differently; `read` takes the text and the
     options (empty where the type has none) and returns the canonical answer or `None`, *unknown*.
     """
 

@@ -14,6 +14,7 @@ LEAST = 7.2  # points: ten pixels there
 LINE = 1.25 / 72  # inches, of a letter of one point
 # Characters in a line: of a title or an axis's label, of names beside a panel, and of those below.
 MOST, MOST_BESIDE, MOST_BELOW = 34, 16, 12
+APART = 0.4  # of a line, between names beside a panel of which some are wrapped
 MOST_PANELS = 12  # below one another; what has more is compared across, and scrolls
 
 
@@ -106,7 +107,8 @@ def _wrap_names(ax: Axes) -> float:
     ax.set_yticks(ax.get_yticks(), names)
     lines = [1 + name.count("\n") for name in names]
     line = LINE * ax.get_yticklabels()[0].get_fontsize()
-    return len(names) * line * max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
+    most = max((sum(pair) / 2 for pair in pairwise(lines)), default=1)
+    return len(names) * line * (most + APART)
 
 
 def _wrapped(names: Iterable[str], most: int) -> list[str]:

@@ -151,7 +151,7 @@ class Download(NamedTuple):
         return (
             f'<p><a class="download" download="{name}" '
             f'href="data:text/csv;charset=utf-8;base64,{coded}">{name}</a>: '
-            f"{self.numbers:,} further numbers of this page, with their intervals.</p>"
+            f"{self.numbers:,} further numbers of this page.</p>"
         )
 
 
@@ -209,7 +209,9 @@ def interval(low: Number | None, high: Number | None, decimals: int = 2, key: st
 def with_ends(
     value: Number | None, low: Number | None, high: Number | None, decimals: int = 2, key: str = ""
 ) -> str:
-    """A number and its interval, `12.34 [11.00, 13.68]`."""
+    """A number and its interval, `12.34 [11.00, 13.68]`; a dash where there is neither."""
+    if number(value) == MISSING:
+        return MISSING
     return Ends(f"{number(value, decimals)} {interval(low, high, decimals)}", key)
 
 

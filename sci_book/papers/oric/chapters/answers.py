@@ -117,13 +117,13 @@ def unread(models: Sequence[Subject]) -> str:
         each = [(said(one, asked(one, BENCH)) == "unknown").mean() for one in answered]
         if max(each, default=0) > 0:
             shares = ", ".join(f"{tables.number(100 * share, 0)} %" for share in each)
-            told.append(f"of {model.shown}’s {shares}")
+            told.append(f"{shares} ({model.shown})")
     if not told:
         return ""
     return (
         "**Mind the format.** An answer that is neither yes nor no counts as wrong. Of the base’s "
-        f"on the benchmark such are, by training, {'; '.join(told)}: there a level is of the "
-        "format as much as of the picture."
+        f"answers on the benchmark this is so, by training, of {'; '.join(told)}: there a level is "
+        "of the format as much as of the picture."
     )
 
 
