@@ -288,7 +288,7 @@ def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path, 
     assert again.pop() == fewer.pop() == again_all.pop() == "['scipy']"
     *scores, unread = first  # random weights write nothing that a rule reads
     assert first == again == again_all and fewer == [*scores[:-1], unread]
-    assert "rows in" in first[0] and "not readable: no rule reads original 100 %" in unread
+    assert "rows in" in first[0] and "no rule reads 100 % under original" in unread
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["data", "list"]])

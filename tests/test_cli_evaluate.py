@@ -74,7 +74,7 @@ def test_answers_that_no_rule_reads_are_said_to_be_so(checkpoint, own_data, tmp_
     assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "base") == 0
     said = capsys.readouterr().out
     assert (read_records(tmp_path / "run").parsed("base") == None).all()  # noqa: E711
-    assert "not readable: no rule reads original 100 % of the answers" in said
+    assert "not readable: of the answers no rule reads 100 % under original" in said
 
 
 def evaluated(checkpoint, data, out, *more):

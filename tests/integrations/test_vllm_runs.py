@@ -17,6 +17,7 @@ from tests import tiny
 from tests.conftest import own_data, sci  # noqa: F401
 from tests.integrations import stand_ins
 from tests.integrations.test_vllm import MODULE, served
+from tests.soak import TIMES
 from tests.world import log_of, world  # noqa: F401
 
 METHODS = (VCD, M3ID, SCI5, VDD)
@@ -48,7 +49,8 @@ def test_records_have_the_answers_of_every_round_and_method(
     family, plugin, runs, world, tmp_path  # noqa: F811
 ):  # fmt: skip
     llm = served(plugin, family)
-    evaluated = partial(runner.evaluate, dataset=world, methods=METHODS, **SETTINGS)
+    some = dataclasses.replace(world, rows=world.rows if TIMES > 1 else world.rows[::2])
+    evaluated = partial(runner.evaluate, dataset=some, methods=METHODS, **SETTINGS)
     found = evaluated(plugin.asker(llm), out=tmp_path / "a", engine=runs.engine_of(llm, {}))
     plain = RunEngine({"name": "plain"}, partial(decode, engine="sequential"))
     ours = evaluated(tiny.load(family), out=tmp_path / "b", engine=plain)

@@ -107,7 +107,7 @@ def test_a_model_that_cannot_be_read_is_said_to_be_so(records, share, policies):
     assert (table[list(policies)] == "not met").all()
     assert (table.drop(list(policies)) == "met").all()
     said = conditions.unreadable(spoilt)
-    assert re.match(rf"not readable: no rule reads {policies[0]} \d+ %", said)
+    assert re.match(rf"not readable: of the answers no rule reads \d+ % under {policies[0]}", said)
     states = gate.unmet(spoilt, conditions.CONDITIONS.with_name("absent.parquet"), None)
     assert states[conditions.READABLE] == "not met"
     assert "readable not met" in gate.of_claim(("rewording",), {"mine": states})
@@ -138,4 +138,4 @@ def test_every_command_that_reads_records_says_so(
     assert sci(*command, file) == 0
     said = "".join(capsys.readouterr())
     for policy in policies:
-        assert re.search(rf"not readable: no rule reads .*{policy} \d+ %", said)
+        assert re.search(rf"not readable: .* no rule reads .*\d+ % under {policy}", said)

@@ -171,7 +171,7 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     subject = subject_of(tmp_path, said, broken=[("random", 4)])
     bench = asked(subject, BENCH)
     assert (answers.said(subject, bench) == "unknown").sum() == len(bench)
-    assert f"by training, of {subject.shown}’s 25 %:" in answers.unread([subject])
+    assert f"by training, of 25 % ({subject.shown}):" in answers.unread([subject])
     for name in ("recall_yes", "recall_no"):
         assert answers.value(name, subject, bench).estimate == pytest.approx(0.75)
     random = asked(subject, SAMPLINGS["random"])
