@@ -16,14 +16,17 @@ import pandas as pd
 
 from sci_book.audit import engine, pages
 from sci_book.methods import with_constants
+from sci_book.papers.edge.chapters import measures
+from sci_book.papers.edge.chapters import models as edge
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.sci import described
 from sci_book.papers.sci.audit import own
 from sci_book.papers.sci.overhead import ratio
-from sci_book.papers.shared import chapters, figures, frame, stamp, tables, timing
+from sci_book.papers.shared import chapters, figures, frame, gate, stamp, tables, timing
 from sci_book.papers.shared.answer import Answer
 from sci_book.papers.shared.pages import address, checks
-from sci_book.papers.shared.tables import number
+from sci_book.papers.shared.tables import number, signed
+from sci_book.results.statistics import ratio as quotient
 from sci_core.methods import METHODS, SCI5, sci
 
 began = stamp.begin()
@@ -45,6 +48,8 @@ ASKED = {
     "beats VCD over all questions": (SCI5, "VCD", "all"),
     "beats the model alone": (SCI5, "base", "all"),
     "so with β = 0.8": (GENTLE, "base", "all"),
+    "beats the model alone on S∖B": (SCI5, "base", "S∖B"),
+    "beats the model alone outside BS": (SCI5, "base", "outside BS"),
     "beats a vote of four wordings": (SCI5, "vote(3)", "all"),
     "beats the second choice on B": (SCI5, "runner-up", "B"),
     "five rounds beat three on BS": (SCI5, "SCI3", "BS"),
@@ -58,8 +63,11 @@ def gap(training, one, other):
 
 
 def in_subset(training, subset):
-    """The test rows of the paper's split that are in a subset."""
-    return training.sets("any", "rows")[subset]
+    """The test rows of the paper's split that are in a subset, or outside one."""
+    sets = training.sets("any", "rows")
+    if subset.startswith("outside "):
+        return sets["all"] & ~sets[subset.removeprefix("outside ")]
+    return sets[subset]
 
 
 differences = [
@@ -89,7 +97,7 @@ frame.table(
 # On the twin of ORIC-Bench: how often SCI5 is right where the thing asked for is in the picture,
 # and where it is not, less the base; macro F1 on POPE's questions about the same pictures. Of the
 # things that a description names, the share that is not there (CHAIR), and of those that are there
-# the share that it names.
+# the share that it names. Of Edge's captions the share that is right.
 
 # %%
 SEEN = {
@@ -97,6 +105,15 @@ SEEN = {
     "absent, ORIC": ("recall_no", answers.BENCH),
     "macro F1, POPE": ("f1", answers.SETS["POPE"]),
 }
+
+
+def captions(training):
+    """What SCI5 changes of Edge's captions that are right, on the same rows."""
+    changes = measures.changed_by(training, "SCI5")
+    (change,) = (each for each in changes if each.what == "accuracy, captions")
+    return change.columns
+
+
 both = [
     frame.score(model, partial(answers.gain, metric, method=SCI5, halves=halves), answers.combine,
                 share=share, claim="greater")
@@ -106,6 +123,9 @@ both = [
 for quantity, share, side in (("chair_i", "invented", "less"), ("recall", "named", "greater")):
     told = described.shares(subjects, quantity, methods=["SCI5"], against=["base"])
     both += [{**line, "share": share, "claim": side} for line in told]
+for model in edge.read(models, records).full:
+    both.append(frame.of_sums(model, captions, quotient, span=(-1.0, 1.0), share="captions",
+                              claim="greater"))  # fmt: skip
 seen = frame.measured(both, "share")
 frame.table(
     seen, ("model",), ("share",), name="seen", show=("here", "n"),
@@ -113,6 +133,7 @@ frame.table(
 ).fold()  # fmt: skip
 
 # %% [markdown]
+# (its_cost)=
 # ## What it costs, and what is in question
 #
 # What SCI5 costs, in the tokens that it reads and in time on one thread of a processor, times the
@@ -140,6 +161,19 @@ def further_token():
     first, last = min(times["new_tokens"]), max(times["new_tokens"])
     ratios = (at["SCI5", last] - at["SCI5", first]) / (at["base", last] - at["base", first])
     return " to ".join(number(one, 1) for one in (ratios.min(), ratios.max()))
+
+
+def unlike():
+    """How far from the paper's the base is, by training, and what a rewording costs there."""
+    trainings = [each for model in subjects for each in model.trainings]
+    asked = [gate.measured(each.records, each.path, each.printed) for each in trainings]
+    known = pd.concat(asked).query("group == 'Overall'").groupby("id")["estimate"]
+    least, most, costs = known.min(), known.max(), known.min().get("rewording")
+    at = "as-the-paper"
+    level = f"{signed(least[at], 1)} to {signed(most[at], 1)} points from the paper’s; " * (
+        at in least
+    )
+    return f"By training, the base is {level}a rewording costs up to {number(-min(costs, 0), 1)}."
 
 
 def reply(lines, key, value):
@@ -192,6 +226,11 @@ DOORS = {
         f"{answer('beats VCD on BS')} Over all questions? {answer('beats VCD over all questions')}",
     ("Does it beat the model alone over all questions?", "why_gains"):
         f"{answer('beats the model alone')} With β = 0.8? {answer('so with β = 0.8')}",
+    ("What do I lose?", "matrix"):
+        "Where only a rewording turned an answer (S∖B), is it right more often than the model "
+        f"alone? {answer('beats the model alone on S∖B')} Outside BS? "
+        f"{answer('beats the model alone outside BS')} Descriptions get shorter, and all takes "
+        "longer (both below); every method is set against every probe there.",
     ("Is it right more often than a vote of four wordings, which costs less?", "objections"):
         answer("beats a vote of four wordings"),
     ("Is it better on biased rows than simply the model’s second choice?", "objections"):
@@ -203,29 +242,30 @@ DOORS = {
         f"With a picture of {image_tokens} tokens, a question is read as {number(tokens)} times "
         f"the base’s tokens, and each new token goes through {len(SCI5.rounds)} rounds, not one. "
         f"On one thread of a processor that takes {number(least)} to {number(most)} times as long, "
-        "with the black picture kept and no round left out; a further token alone takes "
-        f"{further_token()} times as long, the most in a batch. For a question the paper has, on a "
-        f"GPU (A800), {number(in_batch)} in one batch and {number(by_one)} one by one; none was "
-        "measured here.",
+        f"with the black picture kept and no round left out; [a further token]"
+        f"({address('its_cost')}) takes {further_token()} times the base’s, the most in a batch. "
+        "On a GPU nothing was measured here, and the paper times whole questions alone (A800): "
+        f"{number(in_batch)} times the base’s in one batch, {number(by_one)} one by one.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
         f"{SCI5.beta:g} where bias is expected; where little is, {GENTLE.beta:g}, which stays "
-        "nearer to the model alone. What tuning them gains is there.",
+        "nearer to the model alone. Keep them: what other values change is on that page.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
         f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
         f"macro F1 higher on [POPE]({address('seen_and_said')})? "
         f"{reply(seen, 'share', 'macro F1, POPE')} Does a [description]"
         f"({address('descriptions')}) invent less (CHAIR)? {reply(seen, 'share', 'invented')} And "
-        f"name more of what is there? {reply(seen, 'share', 'named')}",
+        f"name more of what is there? {reply(seen, 'share', 'named')} Is a [caption]"
+        f"({address('edge_sci')}) right more often? {reply(seen, 'share', 'captions')}",
     ("Which claims failed, and why believe that?", "verdicts"):
         "They stand first on the scoreboard. The papers’ claims were written with results of "
-        "earlier models at hand, and registered when of these little but each input’s accuracy on "
-        "an earlier test world was known; claims on time and on Visual-RFT were registered after "
-        "what they are judged on was measured. "
-        f"[Registration]({address('trust')}) tells what was known when. One on time is judged on "
-        "a processor, where the paper had a GPU.",
+        "earlier models at hand. When they were registered, little was known of today’s models but "
+        "each input’s accuracy on an earlier test world. Claims on time and on Visual-RFT were "
+        "registered after what they are judged on was measured; those on time are judged on a "
+        f"processor, where the paper had a GPU. [Registration]({address('registration')}) tells "
+        "what was known when, and lists every amendment since.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",
@@ -233,8 +273,9 @@ DOORS = {
         "A table of questions and one YAML file that says what its columns hold.",
     ("Why pocket models?", "01_pocket_world"):
         "So that all of this runs on a laptop, on models whose training, with its bias, is ours to "
-        "set; how well each knows its world is measured there. Directions may carry over to a "
-        "large model, accuracies do not.",
+        "set: one to two million parameters, where the paper’s have seven billion and more, and "
+        f"drawn pictures of 96 pixels. {unlike()} How well each knows its world is measured there. "
+        "Directions may carry over to a large model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
         f"In a clone; each command installs what it needs. On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):
