@@ -163,17 +163,22 @@ def further_token():
     return " to ".join(number(one, 1) for one in (ratios.min(), ratios.max()))
 
 
+print(f"A further token of SCI5, times the base's: {further_token()}")
+
+
 def unlike():
     """How far from the paper's the base is, by training, and what a rewording costs there."""
     trainings = [each for model in subjects for each in model.trainings]
     asked = [gate.measured(each.records, each.path, each.printed) for each in trainings]
-    known = pd.concat(asked).query("group == 'Overall'").groupby("id")["estimate"]
-    least, most, costs = known.min(), known.max(), known.min().get("rewording")
-    at = "as-the-paper"
-    level = f"{signed(least[at], 1)} to {signed(most[at], 1)} points from the paper’s; " * (
-        at in least
-    )
-    return f"By training, the base is {level}a rewording costs up to {number(-min(costs, 0), 1)}."
+    known = pd.concat(asked).query("group == 'Overall'").set_index("id")["estimate"].dropna()
+    level, costs = (known[known.index == name] for name in ("as-the-paper", "rewording"))
+    said = []
+    if len(level):
+        ends = " to ".join(signed(end, 1) for end in (level.min(), level.max()))
+        said.append(f"the base is {ends} points from the paper’s")
+    if len(costs):
+        said.append(f"a rewording costs up to {number(max(0.0, -costs.min()), 1)}")
+    return f"By training, {'; '.join(said)}. " if said else ""
 
 
 def reply(lines, key, value):
@@ -229,7 +234,7 @@ DOORS = {
     ("What do I lose?", "matrix"):
         "Where only a rewording turned an answer (S∖B), is it right more often than the model "
         f"alone? {answer('beats the model alone on S∖B')} Outside BS? "
-        f"{answer('beats the model alone outside BS')} Descriptions get shorter, and all takes "
+        f"{answer('beats the model alone outside BS')} Descriptions name less, and all takes "
         "longer (both below); every method is set against every probe there.",
     ("Is it right more often than a vote of four wordings, which costs less?", "objections"):
         answer("beats a vote of four wordings"),
@@ -244,13 +249,13 @@ DOORS = {
         f"On one thread of a processor that takes {number(least)} to {number(most)} times as long, "
         f"with the black picture kept and no round left out; [a further token]"
         f"({address('its_cost')}) takes {further_token()} times the base’s, the most in a batch. "
-        "On a GPU nothing was measured here, and the paper times whole questions alone (A800): "
+        "No GPU was within reach here, and the paper times whole questions alone (A800): "
         f"{number(in_batch)} times the base’s in one batch, {number(by_one)} one by one.",
     ("What are τ1 and β, and what should they be?", "beta_and_tau"):
         f"τ1 divides TC, the maximum over the wordings: {temperatures}. A larger one lets the "
         "dummy pictures weigh more. β bounds how much less likely than the best a token may be: "
         f"{SCI5.beta:g} where bias is expected; where little is, {GENTLE.beta:g}, which stays "
-        "nearer to the model alone. Keep them: what other values change is on that page.",
+        "nearer to the model alone. What other values change is on that page.",
     ("Does it help on hallucination: ORIC, captions, CHAIR, POPE?", "oric_sci"):
         f"Are things that are there found more often? {reply(seen, 'share', 'present, ORIC')} Are "
         f"things that are not there denied more often? {reply(seen, 'share', 'absent, ORIC')} Is "
@@ -260,12 +265,13 @@ DOORS = {
         f"name more of what is there? {reply(seen, 'share', 'named')} Is a [caption]"
         f"({address('edge_sci')}) right more often? {reply(seen, 'share', 'captions')}",
     ("Which claims failed, and why believe that?", "verdicts"):
-        "They stand first on the scoreboard. The papers’ claims were written with results of "
-        "earlier models at hand. When they were registered, little was known of today’s models but "
-        "each input’s accuracy on an earlier test world. Claims on time and on Visual-RFT were "
-        "registered after what they are judged on was measured; those on time are judged on a "
-        f"processor, where the paper had a GPU. [Registration]({address('registration')}) tells "
-        "what was known when, and lists every amendment since.",
+        "They stand first on the scoreboard. This book put the papers’ claims into tests with "
+        "results of earlier models at hand. When they were registered, little was known of "
+        "today’s models but each input’s accuracy on an earlier test world. Claims on time and on "
+        "Visual-RFT were registered after what they are judged on was measured; those on time are "
+        "judged on a processor, where the paper had a GPU. "
+        f"[Registration]({address('registration')}) tells what was known when, and lists every "
+        "amendment since.",
     ("Are the paper’s printed numbers sound?", "audit_paper_numbers"): f"{in_question}.",
     ("How do I use it on Qwen2-VL-7B with my pictures?", "book/your_own_model"):
         "`load_model` takes a hub id or a path, `generate` your pictures and prompts.",
@@ -274,8 +280,8 @@ DOORS = {
     ("Why pocket models?", "01_pocket_world"):
         "So that all of this runs on a laptop, on models whose training, with its bias, is ours to "
         "set: one to two million parameters, where the paper’s have seven billion and more, and "
-        f"drawn pictures of 96 pixels. {unlike()} How well each knows its world is measured there. "
-        "Directions may carry over to a large model, accuracies do not.",
+        f"drawn pictures of 96 pixels. {unlike()}How well the shipped ones know their world is "
+        "measured there. Directions may carry over to a large model, accuracies do not.",
     ("How do I check the book, and how long does it take?", "checking"):
         f"In a clone; each command installs what it needs. On two quiet cores: {takes}.",
     ("Where is the code of one number?", "one_number"):
