@@ -56,8 +56,8 @@ outcomes = dial_predictions.outcomes(samples)
 turned = dial_predictions.turned(dial.estimates(samples))
 settings = dial_predictions.load_predictions()["settings"]
 AXES = {
-    "skew": ("how often training shows the usual", settings["skew"]),
-    "reword": ("share of training turns with another wording", settings["wordings"]),
+    "skew": ("how often training shows the usual", settings["skew"], "the usual"),
+    "reword": ("share of training turns with another wording", settings["wordings"], "wordings"),
 }
 
 
@@ -192,7 +192,6 @@ def of_prediction():
 at_head.write(f"{of_dial()}\n\n{of_prediction()}")
 
 # %%
-VARIED = {"skew": "the usual", "reword": "wordings"}
 ROWS = ("all", *(part for part in dial.PARTS if part != "all"))
 shape = {"figsize": (WIDTH, 5), "width_ratios": (3.5, 1, 1, 1)}
 figure, panels = plt.subplots(2, 4, sharey="col", **shape)
@@ -206,7 +205,7 @@ for (line, axis), (column, part) in product(zip(panels, AXES, strict=True), enum
     ax.axhline(0, color=INK, linewidth=0.8)
     ax.tick_params(labelsize=8 if column else 10)
     ax.locator_params(axis="x", nbins=2 if column else 6)
-    title = f"{'all rows' if part == 'all' else part}, {VARIED[axis]}"
+    title = f"{'all rows' if part == 'all' else part}, {AXES[axis][2]}"
     ax.set_title(title, fontsize=8 if column else 10)
     line[0].set(ylabel="gain, points", xlabel=AXES[axis][0])
 legend_below(figure, ncols=2)
