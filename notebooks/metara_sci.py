@@ -4,7 +4,7 @@
 # **Claim.** SCI5 (Self-Critical Inference of five rounds) fails less than the base in each of the
 # three rates (absolute, conditional, consistency), on each task, for each model shown.
 #
-# The question that neither paper asks {cite:p}`xu2026metara,tang2026sci`. Self-Critical Inference
+# Neither paper asks this {cite:p}`xu2026metara,tang2026sci`. Self-Critical Inference
 # compares what a model says under rewordings and without the picture; MetaRA rewords the question
 # and changes the picture. An answer that turns on the wording can be noticed by the rewordings; SCI
 # never compares the edited picture with the original.

@@ -168,7 +168,7 @@ replays = table_of(replays, name="rounds", caption="SCI of other rounds less the
 # %% [markdown]
 # ## The claim
 #
-# SCI5's gains again, of the paper's constants.
+# SCI5's gains again, with the paper's constants.
 
 # %%
 for table in ledger.tables(findings):
