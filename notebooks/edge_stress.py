@@ -71,9 +71,10 @@ display(Markdown(edge.about(recorded)), edge.rows_table(recorded))
 #
 # A kernel of five taps cuts a Gaussian of sigma 2 off at one sigma: what is applied has a sigma of
 # 1.29 pixels. Table 7 takes the rows that both models have right when clean; there no drop that is
-# counted is negative (an interval may reach below 0), and clean accuracy is 100 %. In the other strata an answer may also come right under
-# blur, so on all rows together the two may partly cancel. Of a smaller sister there is one
-# training, so what is set beside her is of the shipped one.
+# counted is negative (an interval may reach below 0), and clean accuracy is 100 %. In the other
+# strata an answer may also come right under blur, so on all rows together the two may partly
+# cancel. Of a smaller sister there is one training, so what is set beside her is of the shipped
+# one.
 
 # %%
 STRATA = {"both right": [1, 1], "compact alone right": [1, 0]}
