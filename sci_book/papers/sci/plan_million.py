@@ -129,7 +129,7 @@ def limits_table(
 ) -> pd.DataFrame:
     """What a run of this size asks of each part, the part that breaks first on top."""
     shard_rows = BATCHES_A_BLOCK * given.batch_size
-    shards = given.questions / shard_rows
+    shards = -(-given.questions // shard_rows)
     pictures = given.questions / given.questions_a_picture * given.picture_bytes
     shard = shard_rows / given.questions_a_picture * given.picture_bytes
     rate = given.questions / (hours * 3600)
