@@ -42,15 +42,22 @@ def finite(values: Float[Tensor, "*rows vocab"]) -> Bool[Tensor, "*rows"]:
     return (least > -math.inf) & (most < math.inf)
 
 
+def all_finite(values: Float[Tensor, "*rows vocab"]) -> bool:
+    """Whether no row has a NaN or infinity: `finite` of all, in a reduction that needs no rows."""
+    if not values.numel():
+        return True
+    least, most = values.aminmax()
+    return bool((least > -math.inf) & (most < math.inf))
+
+
 def require_finite(Z: RoundLogits, rounds: Sequence[str], step: int) -> None:
     """Raise FloatingPointError if a raw logit is NaN or infinite.
 
     To be called before the constraint, through which a NaN passes unseen. ``rounds`` are the names
     along the first axis, ``step`` is the number of tokens generated so far.
     """
-    fine = finite(Z)
-    if not fine.all():
-        bad = ~fine
+    if not all_finite(Z):
+        bad = ~finite(Z)
         names = [name for name, hit in zip(rounds, bad.any(dim=1).tolist(), strict=True) if hit]
         raise FloatingPointError(
             f"logits are not finite at step {step} in round(s) {', '.join(names)} for question(s) "

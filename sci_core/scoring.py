@@ -13,7 +13,14 @@ from torch import Tensor
 
 from sci_core.logits import tc_logits
 from sci_core.methods import RULES, Method
-from sci_core.plausibility import RoundLogits, Scores, Tokens, finite, plausible, require_finite
+from sci_core.plausibility import (
+    RoundLogits,
+    Scores,
+    Tokens,
+    all_finite,
+    plausible,
+    require_finite,
+)
 
 
 def survivors(
@@ -53,7 +60,7 @@ def scores(
     Z = _checked(method, Z, method.rounds, step)
     keep = _survivors(method, Z, step, forbidden)
     score = _equation(method, Z, step, prompt_tokens) if method.edits(step) else Z[0]
-    if not finite(score).all():
+    if not all_finite(score):
         raise FloatingPointError(
             f"the scores of {method.name} overflow {score.dtype} at step {step}; finite scores "
             "were expected: use larger temperatures, float64 logits, or M3ID's generated clock"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sci_core.logits import tc_logits
 from sci_core.methods import VCD
-from sci_core.plausibility import finite, plausible, require_finite
+from sci_core.plausibility import all_finite, finite, plausible, require_finite
 from sci_core.scoring import survivors
 from tests.drawn_logits import MANY, TOY
 
@@ -94,3 +94,5 @@ def test_a_row_is_finite_exactly_where_all_its_numbers_are(data):
     Z = torch.tensor(values, dtype=torch.float32).view(shape)
     for each in (Z, Z.transpose(0, 2), Z.double()):
         assert torch.equal(finite(each), each.isfinite().all(dim=-1))
+        assert all_finite(each) == bool(each.isfinite().all())
+    assert all_finite(Z[:0]) and all_finite(Z[..., :0])

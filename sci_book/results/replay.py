@@ -7,7 +7,7 @@ round. If that column loses, the winner is provably among the kept tokens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_core.counterfactuals import is_visual
-from sci_core.methods import Method
+from sci_core.methods import RULES, Method
 from sci_core.scoring import deciding_logits, scores
 
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
@@ -153,26 +153,39 @@ class Replay:
         method, Z, error = self._rounds(method)
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.zeros(len(self.depths), dtype=bool)
-        for depth in np.unique(self.depths):
-            at_depth = self.depths == depth
-            given = {"step": int(depth), "prompt_tokens": self.clocks[at_depth]}
-            final = scores(method, Z[:, at_depth], **given).numpy()
+        for step, alike in self._scored_alike(method):
+            given = {"step": step, "prompt_tokens": self.clocks[alike]}
+            final = scores(method, Z[:, alike], **given).numpy()
             # The first maximum: the lowest id, as in decoding.
-            slots[at_depth] = winner = final[:, :-1].argmax(axis=1)
+            slots[alike] = winner = final[:, :-1].argmax(axis=1)
             if not (prove and self._provable):
                 continue
             apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
-            if method.edits(int(depth)) and method.deciding < method.N:
+            if method.edits(step) and method.deciding < method.N:
                 # A round that does not decide may speak against a token, and its logits are known
                 # from one side alone: only a token that is not plausible is surely no winner.
                 apart = np.isneginf(final[:, -1])
             if error:
-                tokens = self._records.nodes.tokens[at_depth]
+                tokens = self._records.nodes.tokens[alike]
                 others = np.concatenate([tokens, np.full((len(tokens), 1), -1)], axis=1)
                 others = torch.from_numpy(others != np.take_along_axis(tokens, winner[:, None], 1))
-                apart &= _stands(method, Z[:, at_depth], winner, others, error, **given)
-            proven[at_depth] = apart
+                apart &= _stands(method, Z[:, alike], winner, others, error, **given)
+            proven[alike] = apart
         return slots, proven
+
+    def _scored_alike(self, method: Method) -> Iterator[tuple[int, np.ndarray | slice]]:
+        """The nodes that a method scores at once, each time with a step that stands for theirs.
+
+        A method that counts tokens scores every depth apart, another those that it edits.
+        """
+        depths, of_node = np.unique(self.depths, return_inverse=True)
+        if "position" in RULES[method.rule].takes:
+            kinds = depths
+        else:
+            kinds = np.array([method.edits(int(depth)) for depth in depths])
+        for kind in np.unique(kinds):
+            nodes = slice(None) if (kinds == kind).all() else kinds[of_node] == kind
+            yield int(depths[kinds == kind][0]), nodes
 
     def first_scores(self, method: Method, roots: np.ndarray) -> np.ndarray:
         """What `method` gives each kept token at some first nodes, `[nodes, kept]`.

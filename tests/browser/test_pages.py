@@ -44,10 +44,32 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 MOST_SCREENS = 12
 # A page with sections is read by section; a reference is looked up.
 WITH_SECTIONS, REFERENCE = 20, 25
-ACCESSIBLE = """async rules => (await axe.run(document, {resultTypes: ["violations"], rules}))
-    .violations.map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)"""
+# Whether words stand out depends on their colours, size and weight: of each look, one element is
+# asked.
+ACCESSIBLE = """async rules => {
+    const ground = (each) => {
+        const {backgroundColor, backgroundImage} = getComputedStyle(each)
+        const none = backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none"
+        return none && each.parentElement ? ground(each.parentElement)
+            : backgroundColor + backgroundImage
+    }
+    const faint = (each) => each ? getComputedStyle(each).opacity * faint(each.parentElement) : 1
+    const look = (each) => {
+        const {color, fontSize, fontWeight} = getComputedStyle(each)
+        return [color, fontSize, fontWeight, faint(each), ground(each)].join()
+    }
+    const worded = [...document.body.querySelectorAll("*")].filter(each => each.checkVisibility()
+        && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
+    const looks = [...new Map(worded.map(each => [look(each), each])).values()]
+    const found = [
+        await axe.run(document, {resultTypes: ["violations"], rules}),
+        await axe.run(looks, {resultTypes: ["violations"], runOnly: ["color-contrast"]}),
+    ]
+    return found.flatMap(({violations}) => violations)
+        .map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)
+}"""
 # Of the theme: the toggles of the contents have no name, the logo stands beside every landmark.
-THEMES = {name: {"enabled": False} for name in ("summary-name", "region")}
+APART = {name: {"enabled": False} for name in ("summary-name", "region", "color-contrast")}
 # Each picture, but what decorates: without a text, or with a file's name for one.
 UNSAID = """() => [...document.querySelectorAll(".bd-article :is(img, svg[role=img])")]
     .filter(each => !each.ariaHidden)
@@ -147,7 +169,7 @@ def test_a_page_reads_well(page, browser):
     if screens > (most := most_screens(page)):
         found.append(f"{screens:.1f} screens, where {most} are allowed")
     shown.add_script_tag(path=AXE_FILE_PATH)
-    found += shown.evaluate(ACCESSIBLE, THEMES)
+    found += shown.evaluate(ACCESSIBLE, APART)
     shown.set_viewport_size(PHONE)
     if (beyond := shown.evaluate(SIDEWAYS)) > 0:
         found.append(f"moves {beyond} pixels sideways on a phone")
@@ -335,6 +357,21 @@ def test_a_page_with_a_fault_is_found(body, says, browser, tmp_path):
     )
     shown = browser.new_page()
     assert problems(shown, page) == says
+    shown.close()
+
+
+@pytest.mark.parametrize("style", ["color: #bbb", "background: #666; color: #444", "opacity: 0.3"])
+def test_words_that_do_not_stand_out_are_found(style, browser):
+    shown = browser.new_page()
+    words = ["<p>Dark on white.</p>"] * 3
+    pages = ("".join(words), "".join([*words, f'<div style="{style}"><p>Faint.</p></div>', *words]))
+    found = []
+    for body in pages:
+        head = "<title>A page</title><h1>A page</h1>"
+        shown.set_content(f'<!doctype html><html lang="en"><main>{head}{body}</main></html>')
+        shown.add_script_tag(path=AXE_FILE_PATH)
+        found.append(shown.evaluate(ACCESSIBLE, APART))
+    assert found == [[], ["color-contrast: <p>Faint.</p>"]]
     shown.close()
 
 

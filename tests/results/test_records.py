@@ -18,7 +18,7 @@ from sci_book.results.records import (
     read_records,
     write_records,
 )
-from sci_book.results.replay import recompute
+from sci_book.results.replay import Replay, recompute
 from sci_book.run.trajectories import summarise
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
@@ -93,6 +93,20 @@ def test_bounds_hold_for_every_token_left_out():
             value = full[0] - full[place] if is_visual(name) else full[place]
             assert node.outside[place] == value[left_out].max()
         np.testing.assert_array_equal(node.logits, full[:, node.tokens])
+
+
+@pytest.mark.parametrize("edit", ["every_step", "first_token"])
+@pytest.mark.parametrize("method", VARIANTS, ids=lambda m: f"{m.name}-{m.beta}-{m.log_probs}")
+def test_nodes_that_are_scored_at_once_are_scored_as_each_at_its_own_step(method, edit):
+    method = dataclasses.replace(method, edit=edit)
+    replay = Replay(records_of(random_logits(40), VOCABULARY))
+    replay.depths = np.arange(40) % 4
+    slots, _ = replay.choose(method)
+    places = [ROUNDS.index(name) for name in method.rounds]
+    for node, depth in enumerate(replay.depths.tolist()):
+        own, clock = replay.logits[places, node : node + 1], replay.clocks[node : node + 1]
+        alone = scores(method, own, step=depth, prompt_tokens=clock)
+        assert slots[node] == int(alone[0, :-1].argmax())
 
 
 def test_a_record_of_the_whole_vocabulary_proves_everything():
