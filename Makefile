@@ -22,7 +22,7 @@ PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
-# Readers' packages are not compiled when installed, of which most is never imported (0.4 GB).
+# Packages are compiled when they are imported, and not when installed: most never are (0.4 GB).
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the commands
@@ -35,6 +35,7 @@ help: ## list the commands
 	@echo "                                      form of pages, in a minute"
 	@echo "make lint                             style and types alone"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
+	@echo "make test ALL=1                       the same, with what bears the mark slow (a release)"
 	@echo "make soak                             the laws, on many times as many random cases, and faults,"
 	@echo "                                      again and again (hours)"
 	@echo "make book                             render the committed notebooks"
@@ -57,14 +58,14 @@ define install
 		"or name one: make PYTHON=/path/to/python3.11 …" >&2; exit 2; }
 	@"$(PYTHON)" -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment;" \
 		"install its venv module (on Debian and Ubuntu: python3.11-venv)" >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(3) -r $(1)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $(1)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.installed-* && touch $(2)
 endef
 
 $(FOR_BOOK):
-	$(call install,requirements-book.lock,$(FOR_BOOK),--no-compile)
+	$(call install,requirements-book.lock,$(FOR_BOOK))
 
 $(FOR_ALL):
 	$(call install,requirements.lock,$(FOR_BOOK) $(FOR_ALL))
@@ -90,8 +91,11 @@ lint: $(FOR_ALL)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
+# A test that bears the mark `slow` is tried every night and before a release.
+MERGE := $(if $(ALL),,-m "not slow")
+
 test: $(FOR_ALL)
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest $(PARALLEL) $(MERGE)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
 		$(BIN)/python -m pytest --nbval --nbval-current-env \
@@ -118,8 +122,7 @@ lab: $(FOR_BOOK)
 	$(BIN)/jupyter lab notebooks
 
 pages: $(FOR_ALL)
-	$(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 4 --dist loadgroup \
-		tests/books tests/browser
+	$(BIN)/python -m pytest -q $(PARALLEL) $(MERGE) tests/books tests/browser
 
 # Its environments stay in runs/versions, where a second call finds them.
 versions: $(FOR_ALL)

@@ -25,6 +25,7 @@ from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import verdict
 from tests import tiny
 from tests.papers.shared.drawn_records import drawn_subjects
+from tests.soak import mostly
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
@@ -55,7 +56,7 @@ def test_cells_are_models_and_pictures_of_the_size_they_say(builder, tokens):
     assert {batch for _, batch in cells} <= {1, 16}
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", mostly(tiny.FAMILIES))
 def test_a_cell_counts_compares_and_times_every_strategy(family, monkeypatch):
     """On a tiny model: ratios are pairwise, counts exact, tokens those of the rounds alone."""
     monkeypatch.setattr(overhead, "WARM_UPS", 0)

@@ -216,6 +216,7 @@ def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
     assert any("cut at 8 tokens" in line for line in said)
 
 
+@pytest.mark.slow
 def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     checkpoint, own_data, tmp_path
 ):

@@ -22,7 +22,7 @@ from sci_book.pipeline.reproduce import pocket_checkpoints
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import read_records
 from sci_book.run.verify import verify_subset
-from tests.soak import TIMES
+from tests.soak import TIMES, rarely
 
 SHARE = 10 if TIMES > 1 else 120  # one row of so many
 COMPANIONS_SHARE = 20 if TIMES > 1 else 80
@@ -51,10 +51,14 @@ def test_a_part_decodes_to_the_frozen_answers(checkpoint):
     assert found.rows > 13_000 // SHARE and found.passed, found.summary()
 
 
-def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read():
+# The shipped trainings' answers to every row of DRBench, and those of every run that is kept.
+@pytest.mark.parametrize(
+    ("files", "least"), [("*.parquet", 400_000), rarely("**/*.parquet", 2_000_000)]
+)
+def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read(files, least):
     """Letters are left out of what conditions are judged on, rows of a world that no test draws."""
     shown, sums, read, texts = {}, {}, set(), 0
-    for file in sorted(FROZEN_RECORDS.rglob("*.parquet")):
+    for file in sorted(FROZEN_RECORDS.glob(files)):
         records = read_records(file)
         frame = records.frame[["dataset", "index", "question_type"]].assign(shown="{}")
         choices = (frame["question_type"] == "mcq") & (file.parent.name != "conditions")
@@ -84,7 +88,7 @@ def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read():
             was = None if pd.isna(was) else was
             assert answers.parse(kind, text, json.loads(options)) == was, (file.name, options, text)
         texts += sum(map(len, answered))
-    assert texts > 2_000_000
+    assert texts > least
 
 
 FILES = [
@@ -95,7 +99,12 @@ FILES = [
 
 
 @pytest.mark.parametrize(
-    ("checkpoint", "file"), FILES, ids=[f"{file.parent.name}-{file.stem}" for _, file in FILES]
+    ("checkpoint", "file"),
+    [
+        rarely(*each) if each[1].match("edge/*") and each[1].stem != "pocket-qwen2vl" else each
+        for each in FILES
+    ],
+    ids=[f"{file.parent.name}-{file.stem}" for _, file in FILES],
 )
 def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
     edge = file.parent.name == "edge"  # its small sets have few question groups

@@ -276,6 +276,7 @@ def closure(name, found):
     return found
 
 
+@pytest.mark.slow
 def test_the_listed_packages_are_enough_and_no_network_is_asked(tmp_path):
     """A dry run that begins no line, in a process that sees torch, what it brings, and the list."""
     listed = [
@@ -323,6 +324,7 @@ def test_frames_of_results_need_no_gate(dry_run):
     assert len(timing.grid({"frame": frame})) > 0
 
 
+@pytest.mark.slow
 def test_a_checkout_for_a_small_machine_has_what_the_benchmark_reads(tmp_path):
     tree = tmp_path / "tree"
     subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(tree)], check=True)

@@ -122,6 +122,7 @@ def test_limits_that_cannot_be_are_refused(kind, asked, said):
         load_model(tiny.checkpoint(kind), **asked)
 
 
+@pytest.mark.slow
 def test_pocket_pictures_are_not_resized():
     """But for MetaRA's crops and sheets; records of the others need not say of what dummies are."""
     names = ("pocket-qwen2vl", "pocket-qwen2vl-small", "pocket-llavanext")

@@ -13,6 +13,7 @@ from PIL import Image
 from sci_core import METHODS, SCI5, generate, load_model, reference
 from sci_core.scoring import scores
 from tests import tiny
+from tests.soak import mostly
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("textual", "visual", "tau1", "tau2", "beta", "alpha")
@@ -37,7 +38,7 @@ def questions(generator, count):
 
 
 @pytest.mark.filterwarnings("ignore:1 of .* prompts hold no instruction:UserWarning")
-@pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-llavanext"])
+@pytest.mark.parametrize("name", mostly(["pocket-qwen2vl", "pocket-llavanext"]))
 def test_every_preset_on_the_page_gives_the_tokens_of_generate(name):
     model = load_model(ROOT / "checkpoints" / name, dtype="float64", device="cpu")
     images, prompts = questions(random.Random(name), 3)

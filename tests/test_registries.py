@@ -22,7 +22,7 @@ from sci_core.methods import method as named_method
 from sci_core.scoring import scores, survivors
 from tests import equations, tiny
 from tests.drawn_logits import logits
-from tests.soak import TIMES
+from tests.soak import TIMES, mostly
 
 RECIPE = Path(__file__).resolve().parents[1] / "book" / "new_family.md"
 
@@ -123,7 +123,7 @@ def test_what_a_round_says_that_does_not_decide_spares_no_token(Z, junk, others)
         assert torch.equal(finite[clear], (own[0] / method.tau1 >= cutoff)[clear])
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", mostly(tiny.FAMILIES))
 def test_the_recipe_for_an_equation_holds_however_it_is_decoded(family, icd, others):
     """One by one, in batches, with shared prefixes and gated: the same tokens, in float64."""
     model = tiny.load(family, "float64")

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -341,6 +341,7 @@ def test_a_chapter_that_loads_the_model_loads_it_as_the_run_did(own, sandbox, ch
     assert not loads, "a page loads its model otherwise than the run that it is part of"
 
 
+@pytest.mark.slow
 def test_a_model_is_loaded_only_where_records_are_missing(own, sandbox, checkpoint, monkeypatch):
     loaded = []
 
@@ -368,6 +369,12 @@ def test_a_model_is_loaded_only_where_records_are_missing(own, sandbox, checkpoi
     assert names == {f"{folder.name}{more}" for more in ("", "-float64", "-batch2")}
 
 
+@cache
+def of_twenty(paper):
+    """What a paper asks at a limit of 20 rows, made once, for all its rows are read."""
+    return paper_set(paper, "pocket", 20)
+
+
 @pytest.mark.parametrize(
     "reading", [Reading(5, 2, 1), Reading(3), Reading(batch_size=1), Reading(workers=1)]
 )
@@ -375,7 +382,7 @@ def test_a_model_is_loaded_only_where_records_are_missing(own, sandbox, checkpoi
 def test_a_setting_that_is_given_is_the_stamps_and_the_rest_is_the_papers(
     paper, reading, checkpoint
 ):
-    asked, model = paper_set(paper, "pocket", 20), load_model(checkpoint)
+    asked, model = of_twenty(paper), load_model(checkpoint)
     usual, stamp = asked.plan(model).stamp, asked.plan(model, reading).stamp
     assert stamp["max_new_tokens"] == (reading.max_new_tokens or usual["max_new_tokens"])
     assert stamp["batch_size"] == (reading.batch_size or usual["batch_size"])
@@ -436,7 +443,7 @@ def test_a_model_without_room_for_one_question_is_refused_before_any_work(
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_limit_bounds_the_rows_of_every_paper(paper):
-    asked = paper_set(paper, "pocket", 20)
+    asked = of_twenty(paper)
     assert 0 < asked.rows <= 20 and len(asked.dataset) <= asked.rows
 
 

@@ -126,10 +126,15 @@ def test_weights_and_records_are_those_of_their_manifest():
 
 
 def test_every_test_that_is_said_to_protect_something_is_there():
-    """Of the table in `tests/README.md`, whose last column is what is left."""
+    """Of the tables in `tests/README.md`, whose last column is what is left."""
     said = (ROOT / "tests" / "README.md").read_text(encoding="utf-8").splitlines()
     named = {name for line in said for name in re.findall(r"`(test_\w+)`", line.split("|")[-2:][0])}
     there = {
         name for text in texts().values() for name in re.findall(r"^def (test_\w+)", text, re.M)
     }
     assert len(named) > 30 and not named - there, named - there
+    of_slow = re.compile(r"^@pytest.mark.slow\n(?:@.*\n(?:[ )\]].*\n)*)*def (test_\w+)", re.M)
+    slow = {name for text in texts().values() for name in of_slow.findall(text)}
+    first = "\n".join("".join(line.split("|")[1:2]) for line in said)
+    told = {*re.findall(r"`(test_\w+)`", first)}
+    assert slow and not slow - told, f"what protects it before a merge? {slow - told}"

@@ -164,6 +164,7 @@ def test_the_kernel_decodes_with_its_few_packages(environment, packages, empty):
     )
 
 
+@pytest.mark.slow
 def test_the_commands_work_in_an_empty_folder(environment, packages, empty):
     (empty / "commands.py").write_text(COMMANDS, encoding="utf-8")
     (empty / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")

@@ -47,9 +47,8 @@ from sci_book.run.runner import evaluate
 from sci_core.families.models import load_model
 from sci_core.methods import METHODS
 from tests import scripted, tiny
-from tests.soak import TIMES
+from tests.soak import TIMES, rarely
 
-pytestmark = pytest.mark.xdist_group("models")  # which one process makes for all chapters
 read_source = cache(notebooks.read_source)
 LIMITS = {"always-right": 20, "always-wrong": 33, "rubbish": 20, "of-habit": 40}
 OFFERED = {"models", "model", "checkpoints", "records", "runs"}
@@ -272,23 +271,23 @@ def with_another_beta(monkeypatch):
 OWN_BETA = "0.1 (VCD)"
 # The change, a page, and what that says of the method; "" where it is only that the page stands.
 CHANGED = [
-    (with_a_method_no_record_holds, "ablation_variants", ""),
-    (with_a_method_no_record_holds, "cheaper", ""),
+    rarely(with_a_method_no_record_holds, "ablation_variants", ""),
+    rarely(with_a_method_no_record_holds, "cheaper", ""),
     (with_a_method_no_record_holds, "cvqa_sci", NOT_RECORDED),
     (with_a_method_no_record_holds, "matrix", NOT_RECORDED),
-    (with_a_method_no_record_holds, "metara_models", ""),
+    rarely(with_a_method_no_record_holds, "metara_models", ""),
     (with_a_method_no_record_holds, "metara_sci", NOT_RECORDED),
-    (with_a_method_no_record_holds, "oric_sci", NOT_RECORDED),
+    rarely(with_a_method_no_record_holds, "oric_sci", NOT_RECORDED),
     (with_a_method_no_record_holds, "table02_drbench", NOT_RECORDED),
-    (with_a_method_no_record_holds, "table04_standard", NOT_RECORDED),
-    (with_a_method_no_record_holds, "why_gains", ""),
+    rarely(with_a_method_no_record_holds, "table04_standard", NOT_RECORDED),
+    rarely(with_a_method_no_record_holds, "why_gains", ""),
     (with_another_beta, "cvqa_sci", NOT_RECORDED),
     (with_another_beta, "edge_sci", NOT_RECORDED),
     (with_another_beta, "metara_sci", NOT_RECORDED),
-    (with_another_beta, "oric_sci", OWN_BETA),
+    rarely(with_another_beta, "oric_sci", OWN_BETA),
     (with_another_beta, "table02_drbench", OWN_BETA),
-    (with_another_beta, "when_it_helps", "not comparable"),
-    (with_another_beta, "why_gains", OWN_BETA),
+    rarely(with_another_beta, "when_it_helps", "not comparable"),
+    rarely(with_another_beta, "why_gains", OWN_BETA),
 ]
 
 
@@ -317,12 +316,12 @@ def _fill(pages, stem, papers):
 
 COMBINATIONS = {
     "ONLY=sci": ("sci", True, "always-right", "logits"),
-    "COMPANIONS=0": (None, False, "rubbish", "logits"),
+    "COMPANIONS=0": rarely(None, False, "rubbish", "logits"),
     "COMPANIONS=0, answers": (None, False, "of-habit", "answers"),
-    "ONLY=sci,oric": ("sci,oric", True, "of-habit", "logits"),
+    "ONLY=sci,oric": rarely("sci,oric", True, "of-habit", "logits"),
     "ONLY=metara,sci": ("metara,sci", True, "rubbish", "answers"),
-    "ONLY=sci,cvqa,edge": ("sci,cvqa,edge", True, "always-wrong", "logits"),
-    "all, answers": (None, True, "rubbish", "answers"),
+    "ONLY=sci,cvqa,edge": rarely("sci,cvqa,edge", True, "always-wrong", "logits"),
+    "all, answers": rarely(None, True, "rubbish", "answers"),
 }
 
 

@@ -50,6 +50,7 @@ def test_answers_of_one_token_are_recomputed_with_other_constants(monkeypatch):
     assert found.estimate == 0 != decoded.estimate
 
 
+@pytest.mark.slow
 def test_every_claim_stands_where_a_preset_has_other_constants(subjects, changed):
     claims = [claim for claim in load_claims(own=True) if claim.paper == "sci"]
     before = {(f.claim.id, f.model): f for f in ledger.evaluate(claims, subjects, None)}

@@ -85,6 +85,7 @@ def test_a_page_that_no_claim_names_is_refused():
         findings.of_page("no_such_page", [])
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     """A claim in eight, and all of them in `make soak`."""
     draw_companions(say=print)  # some claims read them

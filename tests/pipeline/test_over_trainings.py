@@ -248,6 +248,7 @@ def test_claims_beside_a_vote_say_what_it_costs_and_what_sci5_does():
         assert re.findall(r"\d\.\d\d", claim.means) == said, claim.id
 
 
+@pytest.mark.slow
 def test_the_committed_claims_are_judged_on_todays_trainings():
     claims = over_trainings.load_claims()
     assert {claim.page for claim in claims} >= {"objections", "rewordings", "descriptions"}
@@ -287,6 +288,7 @@ def stranger(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_not_ours_is_judged_by_all_claims(stranger, capsys):
     """It can read no answer, so no claim is comparable on it; each is measured where it can be."""
     assert sci("claims", "--second", "--records", stranger) == 0
@@ -298,6 +300,7 @@ def test_a_checkpoint_that_is_not_ours_is_judged_by_all_claims(stranger, capsys)
     assert counted["nothing-costs-little"] == "0"  # such wordings were not asked
 
 
+@pytest.mark.slow
 def test_every_control_and_neighbour_has_outcomes_of_a_checkpoint_that_is_not_ours(stranger):
     (model,) = chapters.subjects(["smolvlm"], stranger)
     assert len(model.records.frame["question_type"].unique()) == 3

@@ -76,6 +76,7 @@ def test_where_no_lock_can_be_had_there_is_none(error, tmp_path, monkeypatch):
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_of_three_processes_that_want_pocket_data_one_draws(tmp_path):
     folder = tmp_path / "cvqa"
     command = [sys.executable, "-c", DRAW, str(folder)]

@@ -26,7 +26,7 @@ from sci_book.pocket.world import sample_scene
 from sci_book.resources import MANIFESTS
 from sci_core import load_model
 from sci_core.engine.engine import Question, start
-from tests.soak import TIMES
+from tests.soak import mostly
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
 LATE = curriculum.RECIPES["late"][0].stages
@@ -103,6 +103,7 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
         torch.testing.assert_close(packed[row, begins - 1], alone, atol=2e-5, rtol=0)
 
 
+@pytest.mark.parametrize("whole", mostly([*ARCHITECTURES]), indirect=True)
 def test_an_interrupted_training_ends_where_an_undisturbed_one_does(whole, tmp_path):
     arch, undisturbed, _ = whole
     cut = tmp_path / "cut"
@@ -140,7 +141,7 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(whole):
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", mostly([*ARCHITECTURES]))
 def test_the_small_size_is_an_ordinary_checkpoint_of_about_half_the_weights(arch, tmp_path):
     with short():
         out = train.train(arch, 1, tmp_path / "small", say=lambda _: None, size="small")
@@ -195,7 +196,8 @@ def whole_way(tmp_path_factory):
 
 
 # A cut in the first part is `test_an_interrupted_training_ends_where_an_undisturbed_one_does`, too.
-@pytest.mark.parametrize("stop", [1, 2 + 10, *([2 + 9] if TIMES > 1 else [])])
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [1, 2 + 9, 2 + 10])
 def test_a_whole_way_that_is_cut_anywhere_ends_alike(stop, whole_way, tmp_path):
     """In the tower's lessons, between the parts, in the first part; and time is added up."""
 

@@ -21,7 +21,7 @@ CHECKPOINT = Path("checkpoints/pocket-qwen2vl-small")
 @pytest.fixture(scope="module")
 def rows():
     """Two rows with short answers, and one that has none."""
-    every = list(load_dataset("pocket"))
+    every = list(load_dataset("pocket", limit=100))
     short = [row for row in every if row.question_type == "short"]
     return [short[1], next(row for row in every if row.question_type == "yesno"), short[2]]
 

@@ -108,6 +108,7 @@ def test_ray_gives_the_same_bytes_and_replaces_an_actor_that_dies(
     assert not ray.is_initialized()
 
 
+@pytest.mark.slow
 def test_ray_joins_a_cluster_of_two_machines(ray, plan, undisturbed, monkeypatch):
     from ray.cluster_utils import Cluster
 
@@ -143,6 +144,7 @@ cli.main(arguments)
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_loses_rays_agent_says_so_and_can_go_on(
     ray, checkpoint, model, world, undisturbed, tmp_path
 ):
@@ -262,6 +264,7 @@ def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(forked, pl
         list(Processes(1).run(dataclasses.replace(plan, model=dying), deque([0, 1])))
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so_once(checkpoint, world, tmp_path):
     rows = tmp_path / "rows"
     rows.write_bytes(pickle.dumps(world))

@@ -13,6 +13,7 @@ from sci_book.results.records import read_records
 from sci_book.run import runner
 from sci_core.families.models import load_model
 from sci_core.methods import SCI3
+from tests.soak import rarely
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("kill_loop", ROOT / "benchmarks" / "kill_loop.py")
@@ -36,7 +37,7 @@ def evaluate(checkpoint, world):
 
 @pytest.mark.parametrize(
     ("executor", "longest", "most"),
-    [(runner.Inline(), 0.4, 4), (runner.Processes(2), 8.0, 1)],
+    [(runner.Inline(), 0.4, 4), rarely(runner.Processes(2), 8.0, 1)],
     ids=["inline", "processes"],
 )
 def test_a_run_that_is_killed_and_begun_again_ends_as_if_it_had_not_been(

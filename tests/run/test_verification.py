@@ -12,6 +12,7 @@ from sci_core.methods import SCI5
 from tests.world import EDIT_ONCE, METHODS, SETTINGS
 
 
+@pytest.mark.slow
 def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
     model, world, run, tmp_path
 ):

@@ -50,6 +50,7 @@ def test_every_label_and_area_is_the_scenes(frozen, scenes):
             assert one.set != "bench" or one.object in roi
 
 
+@pytest.mark.slow
 def test_the_construction_makes_them_again(frozen, tmp_path):
     """Cosines may differ in the last digit on another machine; a pair or two may then."""
     made = pocket_questions.choose_questions(ClipEncoder(CLIP), tmp_path)

@@ -185,6 +185,7 @@ def test_an_answers_weight_is_equation_5(samples, tmp_path, monkeypatch):
     assert np.concatenate(weights) == pytest.approx(expected.ravel(), abs=1e-5)
 
 
+@pytest.mark.slow
 @libraries
 def test_twenty_steps_learn_and_a_killed_run_goes_on_to_the_same_end(
     samples, tmp_path, monkeypatch

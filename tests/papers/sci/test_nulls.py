@@ -222,6 +222,7 @@ def test_claims_name_measures_conditions_and_each_other():
         assert abs(claim.get("margin", 0)) < 0.05  # shares of 1, not points
 
 
+@pytest.mark.slow
 def test_every_claim_is_measured_on_records_that_hold_its_rounds(shipped, asked):
     for claim in CLAIMS:
         arguments = {key: claim[key] for key in {*claim} - FIELDS}

@@ -24,10 +24,10 @@ from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
 from sci_core.methods import METHODS, RULES, SCI7, Method
 from tests.chromium import chromium, raw_page, watched
-from tests.soak import TIMES
+from tests.soak import TIMES, mostly
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
-SETTINGS = 200 if TIMES > 1 else 70
+SETTINGS = 30, 200  # presets among them; the second number in `make test ALL=1`
 COLUMNS = {"B": "B", "S": "S", "S∖B": "S∖B", "BS": "BS", "all rows": "all"}
 
 
@@ -67,11 +67,11 @@ def opened(browser, page_file):
     assert not any(problems), problems
 
 
-def settings():
+def settings(count):
     """The presets of the page's rounds, then settings by lot over all that its controls reach."""
     lot = random.Random(22)
     found = [preset for preset in METHODS.values() if {*preset.rounds} <= {*SCI7.rounds}]
-    while len(found) < SETTINGS:
+    while len(found) < count:
         found.append(
             Method(
                 "by lot",
@@ -109,13 +109,14 @@ def expected(records, sets, answers):
     return found
 
 
+@pytest.mark.parametrize("count", mostly(SETTINGS))
 @pytest.mark.parametrize("number", range(len(MODELS)))
-def test_accuracies_are_those_of_replay(number, opened):
+def test_accuracies_are_those_of_replay(number, count, opened):
     name = MODELS[number]
     page = opened(f"#m={name}")
     records = read_records(FROZEN_RECORDS / f"{name}.parquet")
     replay, sets = Replay(records), subsets(records)
-    for method in settings()[number :: len(MODELS)]:
+    for method in settings(count)[number :: len(MODELS)]:
         shown = page.evaluate(ACCURACY, [name, as_asked(method)])
         for column, values in expected(records, sets, replay.answers(method)).items():
             assert shown[column] == pytest.approx(values, abs=0.01), (method, column)
@@ -196,7 +197,7 @@ def test_a_page_with_an_equation_or_a_control_that_it_lacks_does_not_start(
     page.close()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", mostly(MODELS))
 def test_the_controls_answer_as_those_of_the_library(name, opened):
     page = opened(f"#m={name}")
     (model,) = chapters.subjects([name], FROZEN_RECORDS)
