@@ -106,7 +106,8 @@ test: $(FOR_ALL)
 # How many times as many: `make soak SOAK=5`.
 SOAK ?= 20
 soak: $(FOR_ALL)
-	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL) tests tests/books
+	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL) tests tests/books \
+		tests/browser/test_explorer.py tests/browser/test_live.py
 	$(BIN)/python benchmarks/soak.py --fuzz $(SOAK)
 
 book: $(FOR_BOOK)

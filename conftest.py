@@ -69,10 +69,11 @@ NBVAL_OUTPUT_SECONDS = 120
 LONGEST = (
     "test_any_model.py", "test_pages.py", "test_explorer.py", "test_live.py",
     "test_reproduce.py", "test_frozen_records.py", "test_conformance.py", "test_gate.py",
-    "test_executors.py", "test_oric.py", "test_generate.py", "test_metara.py", "test_runner.py", "test_train.py", "test_findings.py",
-    "test_settings.py", "test_oric_rft.py", "test_cross_model.py", "test_extended_records.py",
-    "ablation_variants.ipynb", "verdicts.ipynb", "table02_drbench.ipynb", "matrix.ipynb",
-    "table04_standard.ipynb", "table03_cross_model.ipynb", "table07_cost.ipynb",
+    "test_executors.py", "test_oric.py", "test_generate.py", "test_metara.py", "test_runner.py",
+    "test_train.py", "test_findings.py", "test_settings.py", "test_oric_rft.py",
+    "test_cross_model.py", "test_extended_records.py", "ablation_variants.ipynb",
+    "verdicts.ipynb", "table02_drbench.ipynb", "matrix.ipynb", "table04_standard.ipynb",
+    "table03_cross_model.ipynb", "table07_cost.ipynb",
 )  # fmt: skip
 
 # A failure shows again on the next run, and a busy processor fails no test by being slow.
