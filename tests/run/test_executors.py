@@ -315,10 +315,12 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(runner, "write_whole", interrupted)
+    others = {*multiprocessing.active_children()}  # which other tests left waiting for work
     with pytest.raises(KeyboardInterrupt):
         settings = SETTINGS | {"executor": "processes", "workers": 1}
         runner.evaluate(model, world, [SCI3], tmp_path, **settings)
-    assert len(shard_bytes(tmp_path)) == 1 and not multiprocessing.active_children()
+    assert len(shard_bytes(tmp_path)) == 1
+    assert {*multiprocessing.active_children()} <= others
 
 
 def test_a_second_run_in_a_folder_is_refused_while_the_first_is_at_work(model, world, tmp_path):
