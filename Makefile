@@ -44,7 +44,7 @@ help: ## list the commands
 	@echo "make pages                            check every page of the rendered book in Chromium,"
 	@echo "                                      and every chapter with models of every kind"
 	@echo "make env                              only make .venv, with what the book needs (1.7 GB)"
-	@echo "make env ALL=1                        the same, with what tests and extras need (2.8 GB)"
+	@echo "make env ALL=1                        the same, with what tests and extras need (2.6 GB)"
 	@echo "make versions                         decode with the oldest and the newest releases of"
 	@echo "                                      transformers that are declared (benchmarks/versions.py)"
 	@echo "make integrations                     vLLM in an environment of its own (3.5 GB): its tests,"
