@@ -264,7 +264,6 @@ def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(forked, pl
         list(Processes(1).run(dataclasses.replace(plan, model=dying), deque([0, 1])))
 
 
-@pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so_once(checkpoint, world, tmp_path):
     rows = tmp_path / "rows"
     rows.write_bytes(pickle.dumps(world))
