@@ -4,6 +4,7 @@ import dataclasses
 import gc
 import inspect
 import os
+from functools import wraps
 from typing import get_args, get_type_hints
 
 import jaxtyping
@@ -20,6 +21,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+SHAPES = 20  # calls of a function in a test whose shapes are compared
+tests_begun = 0
 jaxtyped = jaxtyping.jaxtyped
 beartype = with_settings(conf=BeartypeConf(violation_type=TypeError))
 
@@ -28,8 +31,9 @@ def _checked(function=None, *, typechecker=None):
     """What the import hook puts on every function: shapes are compared where one is annotated.
 
     The types of every call are checked either way; `jaxtyped` binds and checks the arguments of a
-    call twice over, which takes ten times as long as the check alone. A function inside another is
-    made anew at every call of that one, and to put checks on it takes milliseconds: it has none.
+    call twice over, which takes ten times as long as the check alone, so a test has it of the first
+    calls of a function. One inside another is made anew at every call of that one, and to put
+    checks on it takes milliseconds: it has none.
     """
     if function is None:
         return _checked
@@ -41,7 +45,26 @@ def _checked(function=None, *, typechecker=None):
     plain = inspect.isfunction(function) and not inspect.isgeneratorfunction(function)
     if plain and not _names_shapes(function):
         return beartype(function)
-    return jaxtyped(function, typechecker=beartype)
+    shaped = jaxtyped(function, typechecker=beartype)
+    return _mostly_of_types(function, shaped) if plain else shaped
+
+
+def _mostly_of_types(function, shaped):
+    """Compares the shapes of a function's first calls in each test, of all others types alone."""
+    typed, calls, test = beartype(function), 0, 0
+
+    @wraps(function)
+    def checked(*given, **named):
+        nonlocal calls, test
+        if test != tests_begun:
+            calls, test = 0, tests_begun
+        calls += 1
+        if calls <= SHAPES:
+            return shaped(*given, **named)
+        with jaxtyped("context"):  # apart from the caller's, whose letters stand for other sizes
+            return typed(*given, **named)
+
+    return checked
 
 
 def _names_shapes(function):
@@ -92,6 +115,11 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     _set_aside()
+
+
+def pytest_runtest_setup():
+    global tests_begun
+    tests_begun += 1
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_book import cli, resources
-from sci_book.papers.registry import PAPERS
-from tests import tiny
-
+# The project is imported where it is used: the process that hands tests out needs none of it, and
+# would keep the others waiting.
 OWN_DATA = """\
 file: mine.csv
 format: csv
@@ -24,6 +22,8 @@ question_type: short
 
 def sci(*arguments):
     """Run the command line in this process; its exit status (0 if it returns)."""
+    from sci_book import cli
+
     try:
         cli.main([str(each) for each in arguments])
     except SystemExit as stop:
@@ -33,6 +33,8 @@ def sci(*arguments):
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
+    from tests import tiny
+
     return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
 
 
@@ -47,6 +49,7 @@ def real():
 @pytest.fixture(scope="session")
 def paper_text(real):
     """The text of a paper, by its name: files beside the real data, in the registry's order."""
+    from sci_book.papers.registry import PAPERS
 
     def read(paper):
         number = list(PAPERS).index(paper)
@@ -59,6 +62,8 @@ def paper_text(real):
 @pytest.fixture
 def sandbox(tmp_path, monkeypatch):
     """A repository of its own, so that steps and stamps touch nothing here."""
+    from sci_book import resources
+
     for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
         (tmp_path / folder).mkdir()
         monkeypatch.setattr(resources, name, tmp_path / folder)
@@ -79,17 +84,26 @@ def own_data(tmp_path):
     return tmp_path / "mine.yaml"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def forked(monkeypatch):
-    """Workers are forked from a process that has imported what each would import."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["transformers", "sci_book.run.executors"])
-    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+    """Workers are forked from a process that has imported what each would import.
+
+    One that is spawned is started by a script (`tests/run/test_executors.py`).
+    """
+    of_name = multiprocessing.get_context
+    context = of_name("forkserver")
+    context.set_forkserver_preload(["transformers.processing_utils", "sci_book.run.executors"])
+
+    def get_context(name=None):
+        return context if name == "spawn" else of_name(name)
+
+    monkeypatch.setattr(multiprocessing, "get_context", get_context)
 
 
 @pytest.fixture
 def damageable(tmp_path):
     """A copy of a checkpoint that a test may damage."""
+    from tests import tiny
 
     def copy(family="qwen2_vl"):
         return shutil.copytree(tiny.checkpoint(family), tmp_path / family)

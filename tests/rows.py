@@ -1,5 +1,6 @@
 """Rows of records made by hand, as `build_table` takes them."""
 
+import numpy as np
 import torch
 
 from sci_core.scoring import scores
@@ -35,10 +36,19 @@ def answers(words, tokens=None, unread=()):
 
 
 def choices(methods, logits, rounds, prompt_tokens):
-    """The place that each round and each method chooses at the first step."""
-    chosen = {name: int(logits[place].argmax()) for place, name in enumerate(rounds)}
-    for method in methods:
-        Z = torch.from_numpy(logits[[rounds.index(name) for name in method.rounds]])[:, None]
-        clock = torch.tensor([prompt_tokens])
-        chosen[method.name] = int(scores(method, Z, step=0, prompt_tokens=clock).argmax())
+    """Of each row, the place that each round and each method chooses at the first step.
+
+    `logits` are `[rounds, tokens]` a row. Rows of as many tokens are scored at once.
+    """
+    chosen = [dict(zip(rounds, row.argmax(axis=1).tolist(), strict=True)) for row in logits]
+    widths = np.array([row.shape[1] for row in logits])
+    for width in set(widths):
+        alike = np.flatnonzero(widths == width)
+        together = torch.from_numpy(np.stack([logits[place] for place in alike], axis=1))
+        clock = torch.tensor([prompt_tokens[place] for place in alike])
+        for method in methods:
+            Z = together[[rounds.index(name) for name in method.rounds]]
+            best = scores(method, Z, step=0, prompt_tokens=clock).argmax(dim=-1).tolist()
+            for place, slot in zip(alike, best, strict=True):
+                chosen[place][method.name] = slot
     return chosen

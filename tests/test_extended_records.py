@@ -5,8 +5,6 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from sci_book.data.datasets import load_dataset
-from sci_book.papers.sci.paper import draw
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS
 from sci_book.results.records import read_records
@@ -15,6 +13,7 @@ from sci_book.run.method_sets import ABLATIONS, CHEAPER, EXTENDED_METHODS, STAND
 from sci_book.run.verify import verify_subset
 from sci_core.families.models import load_model
 from sci_core.methods import ICD, VDD
+from tests.pocket_data import pocket
 
 SHARE = 5  # the records hold a fifth of the question groups,
 PART = 160  # of which so much is decoded anew
@@ -22,12 +21,6 @@ CHEAP = sorted((FROZEN_RECORDS / "extended").glob("*-cheaper.parquet"))  # of ev
 FILES = sorted({*(FROZEN_RECORDS / "extended").glob("*.parquet")} - {*CHEAP})
 FURTHER = sorted((FROZEN_RECORDS / "further").glob("*.parquet"))  # of every row, too
 VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
-
-
-@cache
-def pocket():
-    draw()
-    return load_dataset("pocket")
 
 
 @cache

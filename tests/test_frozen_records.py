@@ -18,10 +18,12 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.registry import COMPANIONS, PAPERS
 from sci_book.papers.shared import paper
 from sci_book.pipeline import frozen as frozen_records
+from sci_book.pipeline.pocket_data import draw_companions
 from sci_book.pipeline.reproduce import pocket_checkpoints
 from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import read_records
 from sci_book.run.verify import verify_subset
+from tests.pocket_data import pocket
 from tests.soak import TIMES, rarely
 
 SHARE = 10 if TIMES > 1 else 120  # one row of so many
@@ -33,18 +35,19 @@ TEXTS = 1 if TIMES > 1 else 8  # one distinct answer of so many is read again
 def loaded_once():
     """All sets are drawn; each is read once, and so is each model."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paper, "load_dataset", cache(paper.load_dataset))
+        once = cache(paper.load_dataset)
+        patch.setattr(
+            paper, "load_dataset", lambda name: pocket() if name == "pocket" else once(name)
+        )
         patch.setattr(frozen_records, "load_model", cache(frozen_records.load_model))
-        for each in PAPERS.values():
-            if each.draw:
-                each.draw(print)
+        draw_companions()
         yield
 
 
 @pytest.mark.parametrize("checkpoint", pocket_checkpoints(), ids=lambda path: path.name)
 def test_a_part_decodes_to_the_frozen_answers(checkpoint):
     frozen = read_records(FROZEN_RECORDS / f"{checkpoint.name}.parquet")
-    dataset = paper.load_dataset("pocket")
+    dataset = pocket()
     assert len(frozen.table) == len(dataset) == 16_566 and frozen.ok.all()
     found = verify_subset(frozen_records.load_model(checkpoint), frozen, dataset, share=SHARE)
     print(found.summary())

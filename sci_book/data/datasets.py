@@ -158,24 +158,33 @@ def _objects(manifest: Manifest, base: Path) -> dict[str, list[str]]:
     return read_objects(shipped if shipped.is_file() else named_from(base, manifest.objects))
 
 
+_PIXELS: dict[tuple[str, bool], str] = {}
+"""What `_pixels` found of a picture, by its hash: a set that is read again decodes none."""
+
+
 def content_checksum(rows: Iterable[Row]) -> str:
     """SHA-256 over what the rows say and show.
 
     Pictures count by their pixels, so a twin drawn again on a machine whose PNG encoder packs
     differently keeps its checksum.
     """
-    pixels: dict[str, str] = {}
     digest = hashlib.sha256()
     for row in rows:
-        if row.image_hash not in pixels:
-            try:
-                image = row.image()
-                content = f"{image.size}".encode() + image.tobytes()
-            except RowError:
-                content = row.image_bytes
-            pixels[row.image_hash] = hashlib.sha256(content).hexdigest()
-        digest.update(_said(row, pixels[row.image_hash]))
+        digest.update(_said(row, _pixels(row)))
     return digest.hexdigest()
+
+
+def _pixels(row: Row) -> str:
+    """SHA-256 of what a row shows, or of its bytes where they are no picture."""
+    known = row.image_hash, row.problem is None
+    if known not in _PIXELS:
+        try:
+            image = row.image()
+            content = f"{image.size}".encode() + image.tobytes()
+        except RowError:
+            content = row.image_bytes
+        _PIXELS[known] = hashlib.sha256(content).hexdigest()
+    return _PIXELS[known]
 
 
 def file_checksum(path: Path, kind: str) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.papers.shared import chapters
 from sci_book.results import controls
@@ -14,6 +13,7 @@ from sci_book.run.draws import draws
 from sci_core import generate, load_model
 from sci_core.methods import BASE
 from tests.papers.shared.drawn_records import drawn_subjects
+from tests.pocket_data import pocket
 
 CHECKPOINT = Path("checkpoints/pocket-qwen2vl-small")
 
@@ -21,7 +21,7 @@ CHECKPOINT = Path("checkpoints/pocket-qwen2vl-small")
 @pytest.fixture(scope="module")
 def rows():
     """Two rows with short answers, and one that has none."""
-    every = list(load_dataset("pocket", limit=100))
+    every = list(pocket())
     short = [row for row in every if row.question_type == "short"]
     return [short[1], next(row for row in every if row.question_type == "yesno"), short[2]]
 

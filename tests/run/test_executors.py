@@ -87,7 +87,7 @@ def failures_of(out):
 
 
 @pytest.mark.parametrize("executor", [Inline(), Processes(2)], ids=repr)
-def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed, forked):
+def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed):
     waiting = deque(reversed(range(len(plan.shards))))
     events = list(executor.run(plan, waiting))
     assert contents(events) == undisturbed and not waiting
@@ -222,7 +222,7 @@ def test_a_missing_ray_is_named_with_the_remedy(plan, monkeypatch):
 
 
 def test_a_worker_that_dies_is_replaced_and_its_shard_done_again(
-    forked, model, world, undisturbed, tmp_path
+    model, world, undisturbed, tmp_path
 ):
     deadly = with_row(world, 20, Deadly, where=str(tmp_path / "killed"))
     runner.evaluate(model, deadly, [SCI3], tmp_path, executor="processes", workers=1, **SETTINGS)
@@ -249,7 +249,7 @@ def test_a_shard_that_fails_three_times_is_set_aside_and_the_rest_goes_on(
     assert shard_bytes(tmp_path) == list(undisturbed.values())
 
 
-def test_a_model_that_workers_cannot_load_is_said_once(forked, world, tmp_path):
+def test_a_model_that_workers_cannot_load_is_said_once(world, tmp_path):
     folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl")
     plan = runner.make_plan(load_model(folder), world, [SCI3], batch_size=8)
     shutil.rmtree(folder)
@@ -257,7 +257,7 @@ def test_a_model_that_workers_cannot_load_is_said_once(forked, world, tmp_path):
         list(Processes(1).run(plan, deque([0])))
 
 
-def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(forked, plan):
+def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(plan):
     dying = copy.copy(plan.model)
     dying._reload = partial(os._exit, 7)
     with pytest.raises(WorkersError, match=r"3 worker processes ended.*status 7\)\. Use fewer"):
@@ -307,7 +307,7 @@ def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(
 
 
 def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
-    forked, model, world, tmp_path, monkeypatch, interruptible
+    model, world, tmp_path, monkeypatch, interruptible
 ):
     def interrupted(path, content):
         files.write_whole(path, content)

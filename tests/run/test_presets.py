@@ -7,14 +7,14 @@ import pytest
 
 from sci_book import resources
 from sci_book.data import prompts
-from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric.rft.settings import PRESETS
-from sci_book.papers.sci.paper import draw
 from sci_book.pipeline import reproduce
 from sci_book.results.records import RecordsError, read_records
 from sci_book.run import presets
+from sci_book.run.layout import hashed_part
 from sci_core import methods
 from sci_core.counterfactuals import REWRITES
+from tests.pocket_data import pocket
 
 
 def change(monkeypatch, name):
@@ -58,9 +58,8 @@ def test_changed_prompt_templates_and_training_settings_are_named(monkeypatch, t
 
 
 def test_a_changed_rewrite_is_named(monkeypatch):
-    draw()
     records = read_records(resources.FROZEN_RECORDS / "pocket-qwen2vl-small.parquet")
-    dataset = load_dataset("pocket", limit=100)
+    dataset = hashed_part(pocket(), 160)
     presets.check_prompts(records, dataset)
     instruction = next(iter(REWRITES["V3"]))
     monkeypatch.setitem(REWRITES["V3"], instruction, "Please answer. " + instruction)

@@ -150,7 +150,7 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     )
 
 
-def test_workers_change_no_byte(model, world, run, tmp_path, forked):
+def test_workers_change_no_byte(model, world, run, tmp_path):
     settings = SETTINGS | {"workers": 2}
     runner.evaluate(model, world, METHODS, tmp_path, shards=2, **settings)
     assert len(shard_bytes(tmp_path)) == 2

@@ -30,7 +30,7 @@ def drawn_records(
     The original round prefers the truth by `skill` logits; the other rounds are noisy copies of
     it. Every method's answer is what `scoring.scores` gives on these logits.
     """
-    rng, built = np.random.default_rng(seed), []
+    rng, built, drawn = np.random.default_rng(seed), [], []
     for dataset in datasets:
         kind, options, size = DATASETS[dataset]
         for place in range(rows):
@@ -45,9 +45,12 @@ def drawn_records(
                 row["error"] = "RowError"
             else:
                 row["nodes"] = [first_node([TOKENS[word] for word in options], logits)]
-                chosen = choices(STANDARD_METHODS, logits, ROUNDS, row["prompt_tokens"])
-                row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
+                drawn.append((row, options, logits))
             built.append(row)
+    clocks = [row["prompt_tokens"] for row, *_ in drawn]
+    every = choices(STANDARD_METHODS, [logits for *_, logits in drawn], ROUNDS, clocks)
+    for (row, options, _), chosen in zip(drawn, every, strict=True):
+        row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
     policies = [*ROUNDS, *(each.name for each in STANDARD_METHODS)]
     stamp = {
         "schema": 1, "model": model, "revision": "r", "rounds": list(ROUNDS), "rows": digest,

@@ -35,7 +35,7 @@ def records_of(
     """
     rounds = list(max(methods, key=lambda each: len(each.rounds)).rounds)
     rng = np.random.default_rng(seed)
-    built = []
+    built, drawn = [], []
     for place in range(rows):
         kind = kinds[place * len(kinds) // rows]
         options = list("ABCD") if kind == "mcq" else ["yes", "no"]
@@ -53,9 +53,12 @@ def records_of(
         else:
             log_norm = np.log(np.exp(logits).sum(axis=1))
             row["nodes"] = [first_node([TOKENS[name] for name in options], logits, log_norm)]
-            chosen = choices(methods, logits, rounds, PROMPT_TOKENS)
-            row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
+            drawn.append((row, options, logits))
         built.append(row)
+    clocks = [PROMPT_TOKENS] * len(drawn)
+    every = choices(methods, [logits for *_, logits in drawn], rounds, clocks)
+    for (row, options, _), chosen in zip(drawn, every, strict=True):
+        row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
     fields = {
         "schema": 1, "model": model, "revision": "r", "rounds": rounds, "rows": f"{rows}{part}",
         "methods": [asdict(each) for each in methods], "prompts": "p",
