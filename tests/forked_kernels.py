@@ -11,6 +11,7 @@ import time
 from jupyter_client.provisioning import local_provisioner
 
 IMPORTS = [
+    "ipykernel.debugger",
     "ipykernel.kernelapp",
     "matplotlib.pyplot",
     "scipy.stats",

@@ -49,7 +49,7 @@ def shuffled(generator, *lists):
     ("family", "temperature"),
     [
         ("qwen2_vl", 0.0),
-        ("llava_next", 0.9),
+        rarely("llava_next", 0.9),
         rarely("qwen2_vl", 0.9),
         rarely("llava_next", 0.0),
     ],

@@ -25,14 +25,14 @@ from sci_core import (
 )
 from sci_core.counterfactuals import reword
 from tests import tiny
-from tests.soak import TIMES
+from tests.soak import TIMES, mostly
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2), SCI5_LITE)
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 
-@families
+@pytest.mark.parametrize("family", mostly(tiny.FAMILIES))
 def test_two_phase_equals_sequential(family):
     """Logits, tokens, stops; each method greedy or sampled, in `make soak` both."""
     model = tiny.load(family, "float64")

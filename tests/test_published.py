@@ -21,6 +21,7 @@ from sci_core import SCI3, generate, load_model, prefix_rewrite, rewrite
 from sci_core.counterfactuals import REWRITES
 from sci_core.families.settings import APPLIED, which_are_set
 from tests import layouts, tiny
+from tests.soak import rarely
 
 every = pytest.mark.parametrize("name", layouts.NAMES)
 NUMBERS = {8: "eight"}
@@ -151,7 +152,7 @@ def test_every_prompt_and_rewording_is_asked_word_for_word(
 
 
 @every
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [*SIZES[:3], *map(rarely, SIZES[3:])])
 def test_pictures_have_its_pixels_and_as_many_tokens_as_features(
     name, size, written, their_processor
 ):

@@ -14,6 +14,7 @@ import torch
 from sci_book.run.provenance import revision
 from sci_core import BASE, SCI3, SCI5, custom_generate, generate, load_model, scores
 from tests import tiny
+from tests.soak import mostly
 from tests.transformers_inputs import expected, inputs_of, processor_of, written
 
 MANY = "qwen2_vl", "llava_next", "idefics3", "internvl"
@@ -84,7 +85,7 @@ SOME = {
 
 
 @pytest.mark.parametrize("settings", SOME.values(), ids=SOME)
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", mostly(tiny.FAMILIES))
 def test_batches_gate_engines_and_custom_generate_agree(family, settings):
     model = tiny.with_settings(family, **settings)
     images, prompts = tiny.random_questions(random.Random(f"{family} agree"), 4)

@@ -1,10 +1,13 @@
-"""Records of the book's trainings with their replays, held from the import on.
+"""Records of the book's trainings with what most chapters make of them, held from the import on.
 
 A kernel that is forked afterwards (`tests.forked_kernels`) shares what most chapters read: by the
 same code, once for all kernels and not by each.
 """
 
-from sci_book.papers.shared import chapters
+import gc
+
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.shared import chapters, gate
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.replay import replay_of
 
@@ -12,3 +15,8 @@ SUBJECTS = chapters.subjects(["pocket-qwen2vl", "pocket-llavanext"], FROZEN_RECO
 TRAININGS = [training for model in SUBJECTS for training in model.trainings]
 for training in TRAININGS:
     replay_of(training.records)
+CONDITIONS = [gate.judged_on(training.path, training.records) for training in TRAININGS]
+STATES = [model.unmet_by_trainings for model in SUBJECTS]
+load_dataset("pocket")  # whose pictures are not decoded again for its checksum
+gc.collect()
+gc.freeze()  # or a collection in a kernel would look through all of this

@@ -6,13 +6,15 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from sci_book.files import read_yaml
+from sci_book.files import json_text, read_yaml
 from sci_book.resources import PAPER
 from sci_book.results import statistics
 from sci_book.results.drbench import split
@@ -74,7 +76,13 @@ def measure(
         of accuracy in points, intervals over question groups, the `key` of each number. Inputs
         that the records do not hold are *undecided* with n = 0.
     """
-    trainings = [_Answers(each, spec, paper) for each in (records, *further)]
+    return _measured((records, *further), json_text([spec, paper]), of).copy()
+
+
+@lru_cache(maxsize=32)  # every page asks for the same
+def _measured(records: tuple[Records, ...], asked: str, of: str) -> pd.DataFrame:
+    spec, paper = json.loads(asked)
+    trainings = [_Answers(each, spec, paper) for each in records]
     lines = []
     for condition in spec["conditions"]:
         if condition.get("of", "model") != of or (condition["against"] == "paper" and not paper):

@@ -282,7 +282,7 @@ def test_every_weight_is_trained_at_the_rate_of_its_kind():
     assert not any(any(p is q for q in language) for p in groups[1]["params"])
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", mostly([*ARCHITECTURES]))
 def test_names_weigh_every_form_alike(arch, tmp_path):
     """With the tokenizer from all its texts, made in a process that draws without type checks."""
     code = (

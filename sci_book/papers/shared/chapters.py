@@ -320,9 +320,16 @@ class Subject:
 
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
-        sets = subsets(self.records, quantifier)
-        sets["overlap"] = sets["B"] & sets["S"]
-        return sets & (split(self.records, split_by) == part)[:, None]
+        known = quantifier, split_by, part
+        if known not in self._sets:
+            sets = subsets(self.records, quantifier)
+            sets["overlap"] = sets["B"] & sets["S"]
+            self._sets[known] = sets & (split(self.records, split_by) == part)[:, None]
+        return self._sets[known]
+
+    @cached_property
+    def _sets(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        return {}
 
 
 class Found(NamedTuple):
