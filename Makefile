@@ -122,8 +122,9 @@ lab: $(FOR_BOOK)
 		--disable-pip-version-check --no-compile -r requirements-lab.lock
 	$(BIN)/jupyter lab notebooks
 
+# Two files take most of the time: a process that is done takes tests from the other.
 pages: $(FOR_ALL)
-	$(BIN)/python -m pytest -q $(PARALLEL) $(MERGE) tests/books tests/browser
+	$(BIN)/python -m pytest -q $(PARALLEL) --dist worksteal $(MERGE) tests/books tests/browser
 
 # Its environments stay in runs/versions, where a second call finds them.
 versions: $(FOR_ALL)

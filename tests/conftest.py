@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jupyter_client.provisioning import local_provisioner
 from PIL import Image
+
+from tests.forked_kernels import ForkedKernel
 
 # The project is imported where it is used: the process that hands tests out needs none of it, and
 # would keep the others waiting.
@@ -92,12 +95,21 @@ def forked(monkeypatch):
     """
     of_name = multiprocessing.get_context
     context = of_name("forkserver")
-    context.set_forkserver_preload(["transformers.processing_utils", "sci_book.run.executors"])
+    context.set_forkserver_preload(
+        ["ipykernel.debugger", "ipykernel.kernelapp", "transformers.processing_utils",
+         "sci_book.run.executors"]
+    )  # fmt: skip
 
     def get_context(name=None):
         return context if name == "spawn" else of_name(name)
 
     monkeypatch.setattr(multiprocessing, "get_context", get_context)
+
+
+@pytest.fixture
+def forked_kernels(monkeypatch):
+    """Notebooks run in kernels that are forked as workers are; others are started anew."""
+    monkeypatch.setattr(local_provisioner, "launch_kernel", ForkedKernel)
 
 
 @pytest.fixture

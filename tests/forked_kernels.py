@@ -23,8 +23,12 @@ IMPORTS = [
     "sci_book.pipeline.ledger",
     "tests.warm_records",
 ]
-# As a kernel does before it imports matplotlib.
-os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+
+
+def pytest_configure():
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as a kernel does
+    multiprocessing.get_context("forkserver").set_forkserver_preload(IMPORTS)
+    local_provisioner.launch_kernel = ForkedKernel
 
 
 class ForkedKernel:
@@ -32,11 +36,10 @@ class ForkedKernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, command, *, cwd, env, **_):
+    def __init__(self, command, *, env, cwd=None, **_):
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(IMPORTS)
         _, _, _, *arguments = command  # python -m ipykernel_launcher …
-        self._process = context.Process(target=_serve, args=(arguments, cwd, env))
+        self._process = context.Process(target=_serve, args=(arguments, cwd or os.getcwd(), env))
         self._process.start()
         self.pid = self._process.pid
         self.kill, self.terminate = self._process.kill, self._process.terminate
@@ -64,6 +67,3 @@ def _serve(arguments, cwd, env):
     from ipykernel.kernelapp import launch_new_instance
 
     launch_new_instance(argv=arguments)
-
-
-local_provisioner.launch_kernel = ForkedKernel

@@ -18,9 +18,7 @@ from PIL import Image
 from sci_core import BASE, SCI3, SCI5, VCD, PrefixCache, Question, generate, rewrite, start
 from sci_core import custom_generate as with_their_generate
 from tests import tiny
-from tests.soak import TIMES
-
-kinds = pytest.mark.parametrize("kind", tiny.KINDS)
+from tests.soak import TIMES, rarely
 
 METHODS = (SCI5, SCI3, replace(SCI5, beta=0.9), VCD)
 STEPS = 3
@@ -61,6 +59,11 @@ PROCESSORS = {
     "smolvlm": ("SmolVLMProcessor", {"image_seq_len": 4}),
     "internvl": ("InternVLProcessor", {"image_seq_length": 4}),
 }
+kinds = pytest.mark.parametrize("kind", tiny.KINDS)
+# One kind of each family; the others, of another language model or tower, are slow.
+families = pytest.mark.parametrize(
+    "kind", [kind if kind in PROCESSORS else rarely(kind) for kind in tiny.KINDS]
+)
 WITH_VIDEO = {*PROCESSORS} - {"llava", "llava_next", "idefics3"}
 
 
@@ -195,7 +198,7 @@ def test_two_phase_is_sequential_in_any_batch_with_and_without_gate_and_store(ki
     assert store.hits
 
 
-@kinds
+@families
 def test_photographs_too(kind, real):
     model = tiny.load(kind, "float64")
     folder = real / "coco_mini" / "images"
@@ -207,7 +210,7 @@ def test_photographs_too(kind, real):
     assert said(generate(model, images, prompts, SCI3, 2, batch_size=2)) == said(slow)
 
 
-@kinds
+@families
 def test_sampled_answers_too(kind):
     model = tiny.load(kind, "float64")
     how = {"temperature": 0.8, "top_k": 40, "seed": 3}
@@ -217,7 +220,7 @@ def test_sampled_answers_too(kind):
         assert said(fast) == said(slow)
 
 
-@kinds
+@families
 def test_without_rounds_it_is_transformers_own_generate(kind, processor_of):
     """Its inputs come from its own processor; also as a `custom_generate`, for SCI3."""
     model = tiny.load(kind, "float64")

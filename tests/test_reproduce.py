@@ -24,6 +24,8 @@ from sci_book.run.preflight import Memory
 from sci_core.families.models import load_model
 from tests.conftest import sci
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 ELSEWHERE = """\
 # %% [markdown]
 # # What was offered

@@ -6,7 +6,6 @@ same code, once for all kernels and not by each.
 
 import gc
 
-from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared import chapters, gate
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.replay import replay_of
@@ -17,6 +16,5 @@ for training in TRAININGS:
     replay_of(training.records)
 CONDITIONS = [gate.judged_on(training.path, training.records) for training in TRAININGS]
 STATES = [model.unmet_by_trainings for model in SUBJECTS]
-load_dataset("pocket")  # whose pictures are not decoded again for its checksum
 gc.collect()
 gc.freeze()  # or a collection in a kernel would look through all of this

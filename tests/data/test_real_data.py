@@ -19,6 +19,7 @@ from sci_book.data.prompts import build_prompt
 from sci_book.run.runner import evaluate
 from sci_core.generate import generate
 from tests import tiny
+from tests.soak import mostly
 
 pytestmark = pytest.mark.usefixtures("real")
 POPE = ("pope_random", "pope_popular", "pope_adversarial")
@@ -238,7 +239,7 @@ def asked(world, real, tmp_path_factory):
     )
 
 
-@pytest.mark.parametrize("kind", tiny.KINDS)
+@pytest.mark.parametrize("kind", mostly([*tiny.KINDS]))
 def test_every_family_answers_them_into_records(kind, asked, tmp_path):
     """Loader, counterfactuals, engine and records; the reference answers the same."""
     model = tiny.load(kind, "float64")

@@ -14,6 +14,7 @@ from sci_core.families.settings import Rules
 from tests import tiny
 from tests.integrations import stand_ins
 from tests.integrations.vllm_engine import Engine
+from tests.soak import mostly
 
 MODULE = "sci_book.integrations.vllm"
 
@@ -52,7 +53,7 @@ def test_the_tool_has_the_interface_that_is_written_down():
     assert stand_ins.differences(stand_ins.VLLM) == []
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", mostly(tiny.FAMILIES))
 @pytest.mark.parametrize("method", ["base", "VCD", "M3ID", "SCI5", "SCI7", "SCI5-lite", "VDD"])
 def test_answers_are_those_of_generate(family, method, plugin):
     images, prompts = tiny.random_questions(random.Random(f"{family} {method}"), 4)

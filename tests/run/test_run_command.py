@@ -12,6 +12,7 @@ from sci_book.data.answers import rules as answers
 from sci_book.data.datasets import Row
 from sci_book.run import runner
 from tests.conftest import sci
+from tests.soak import mostly
 from tests.world import Faulty, shard_bytes
 
 
@@ -101,7 +102,7 @@ def one_byte_changed(content):
 
 
 @pytest.mark.parametrize("damage", [cut, cut_at_the_end, empty, of_another_kind, one_byte_changed])
-@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("every", mostly([False, True]))
 def test_a_damaged_shard_is_set_aside_and_made_anew(damage, every, command, tmp_path, capsys):
     out = tmp_path / "run"
     assert command() == 0
