@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,8 @@ class Replay:
         self._lead_by_first_token(roots)
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
+        # A sweep asks at every setting for the logits of the same rounds.
+        self._last: tuple[list[int], torch.Tensor] = [], self.logits[[]]
         self._chosen: dict[tuple[Method, bool], tuple[np.ndarray, np.ndarray]] = {}
         truth = records.frame["truth"]
         self.truth = np.array([self._places.get(answer, -1) for answer in truth])
@@ -173,12 +175,16 @@ class Replay:
             proven[alike] = apart
         return slots, proven
 
+    @cached_property
+    def _distinct_depths(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.unique(self.depths, return_inverse=True)
+
     def _scored_alike(self, method: Method) -> Iterator[tuple[int, np.ndarray | slice]]:
         """The nodes that a method scores at once, each time with a step that stands for theirs.
 
         A method that counts tokens scores every depth apart, another those that it edits.
         """
-        depths, of_node = np.unique(self.depths, return_inverse=True)
+        depths, of_node = self._distinct_depths
         if "position" in RULES[method.rule].takes:
             kinds = depths
         else:
@@ -207,7 +213,9 @@ class Replay:
                 f"{', '.join(names)}. Evaluate again with a method that uses them."
             )
         places = [names.index(name) for name in method.rounds]
-        Z, error = self.logits[places], self._error
+        if self._last[0] != places:
+            self._last = places, self.logits[places]
+        Z, error = self._last[1], self._error
         if method.log_probs:
             Z, error = Z - self._log_norm[places][:, :, None], 2 * error
             method = replace(method, log_probs=False)
@@ -308,11 +316,11 @@ def _stands(
     margin = method.margin if method.edits(given["step"]) else np.inf
     tc, place = deciding_logits(method, Z), torch.from_numpy(winner)[:, None]
     free = replace(method, beta=0.0, raw_margin=None)
-    final, moved = scores(free, Z, **given), torch.zeros_like(Z[0])
+    final, moved, one = scores(free, Z, **given), torch.zeros_like(Z[0]), Z.clone()
     for number in range(len(Z)):  # no equation falls by more, or rises, than its rounds one by one
-        one = Z.clone()
         one[number] += error
         moved += (scores(free, one, **given) - final).abs()
+        one[number] = Z[number]
     plausible = tc >= tc.amax(dim=1, keepdim=True) - margin - 2 * error
     rival = (final + moved).masked_fill(~(others & plausible), -np.inf).amax(dim=1)
     beside = tc.masked_fill(~others, -np.inf).amax(dim=1)
