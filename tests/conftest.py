@@ -91,9 +91,10 @@ def own_data(tmp_path):
 def forked(monkeypatch):
     """Workers are forked from a process that has imported what each would import.
 
-    One that is spawned is started by a script (`tests/run/test_executors.py`).
+    One that is spawned is started by a script (`tests/run/test_executors.py`), or by a process that
+    a test has forked (`tests/run/test_kills.py`), whose child that process is not.
     """
-    of_name = multiprocessing.get_context
+    of_name, here = multiprocessing.get_context, os.getpid()
     context = of_name("forkserver")
     context.set_forkserver_preload(
         ["ipykernel.debugger", "ipykernel.kernelapp", "transformers.processing_utils",
@@ -101,7 +102,7 @@ def forked(monkeypatch):
     )  # fmt: skip
 
     def get_context(name=None):
-        return context if name == "spawn" else of_name(name)
+        return context if name == "spawn" and os.getpid() == here else of_name(name)
 
     monkeypatch.setattr(multiprocessing, "get_context", get_context)
 

@@ -203,6 +203,22 @@ def installed(package):
 @contextmanager
 def in_place(parts, module):
     """The integration `module`, imported from the tool itself or else from its stand-in."""
+    if module not in _IN_PLACE:
+        made = _made(parts)
+        with patch.dict(sys.modules, made):
+            sys.modules.pop(module, None)
+            _IN_PLACE[module] = made | {module: importlib.import_module(module)}
+    with patch.dict(sys.modules, _IN_PLACE[module]):
+        yield _IN_PLACE[module][module]
+
+
+_IN_PLACE = {}
+"""By integration the modules that stand for it, the same for every file of tests: a class that is
+made anew is another to whoever knows the first."""
+
+
+def _made(parts):
+    """The modules of a tool that is not installed."""
     made = {}
     for name, content in parts.items():
         package, *rest = name.split(".")
@@ -212,11 +228,7 @@ def in_place(parts, module):
             part = ".".join([package, *rest[:length]])
             made.setdefault(part, types.ModuleType(part))
         vars(made[name]).update(content)
-    with patch.dict(sys.modules, made):
-        sys.modules.pop(module, None)
-        yield importlib.import_module(module)
-        if made:
-            del sys.modules[module]
+    return made
 
 
 def differences(parts):
