@@ -128,10 +128,9 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 def _set_aside():
-    """Garbage is no longer looked for among what imports and caches keep to the end, nor often.
+    """Garbage is no longer looked for among what imports and caches keep to the end.
 
     A collection took 0.4 seconds once torch was imported and 4 in a process with a book's tests.
     """
-    gc.set_threshold(50_000, 20, 20)
     gc.collect()
     gc.freeze()
