@@ -18,7 +18,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	&& { command -v "$$p"; break; }; done)
 
 # A process a core; a file's tests (a notebook's cells) stay together, in order.
-PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PROCESSES := --numprocesses auto --maxprocesses 4
+PARALLEL := $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
@@ -124,7 +125,7 @@ lab: $(FOR_BOOK)
 
 # Two files take most of the time: a process that is done takes tests from the other.
 pages: $(FOR_ALL)
-	$(BIN)/python -m pytest -q $(PARALLEL) --dist worksteal $(MERGE) tests/books tests/browser
+	$(BIN)/python -m pytest -q $(PROCESSES) --dist worksteal $(MERGE) tests/books tests/browser
 
 # Its environments stay in runs/versions, where a second call finds them.
 versions: $(FOR_ALL)

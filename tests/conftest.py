@@ -1,4 +1,8 @@
-"""What tests of the command line share: a checkpoint, data of one's own, a repository apart."""
+"""What tests of the command line share: a checkpoint, data of one's own, a repository apart.
+
+The project is imported where it is used: the process that hands tests out needs none of it, and
+would keep the others waiting.
+"""
 
 import multiprocessing
 import os
@@ -12,8 +16,6 @@ from PIL import Image
 
 from tests.forked_kernels import ForkedKernel
 
-# The project is imported where it is used: the process that hands tests out needs none of it, and
-# would keep the others waiting.
 OWN_DATA = """\
 file: mine.csv
 format: csv

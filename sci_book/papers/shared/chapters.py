@@ -319,7 +319,10 @@ class Subject:
         return difference(gaps[rows], self.groups[rows])
 
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
-        """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
+        """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S.
+
+        The same frame each time, for who asks to read and not to change.
+        """
         known = quantifier, split_by, part
         if known not in self._sets:
             sets = subsets(self.records, quantifier)

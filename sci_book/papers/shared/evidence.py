@@ -61,7 +61,6 @@ class Evidence:
     def __init__(self, subject: Subject, others: Sequence[Subject], results: str | Path | None):
         self.subject, self.others, self._results = subject, list(others), results
         self._outcomes: dict[Method, Outcome] = {}
-        self._sets: dict[tuple[str, str], pd.DataFrame] = {}
 
     @cached_property
     def measured(self) -> dict | None:
@@ -121,11 +120,8 @@ class Evidence:
     ) -> np.ndarray:
         """A mask of the rows in a subset of DRBench that a model built, and of a question type."""
         built = built_by or self.subject
-        key = (built.name, part)
-        if key not in self._sets:
-            self._sets[key] = built.sets("any", "rows", part)
-        kinds = of_kind(built.kinds, kind)
-        return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
+        inside = built.sets("any", "rows", part)[subset].to_numpy()
+        return inside & of_kind(built.kinds, kind) & self.subject.records.ok
 
     def on(self, part: str) -> Evidence:
         """The evidence for a part of the paper's split: itself for "test"."""
