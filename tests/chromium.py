@@ -27,6 +27,15 @@ def chromium():
         browser.close()
 
 
+@contextmanager
+def one_window(**settings):
+    """One window for many pages, which share what they load: half the work of a page."""
+    with chromium() as browser:
+        window = browser.new_context(**settings)
+        window.new_page()  # what is loaded lives as long as any page
+        yield window
+
+
 def raw_page(folder, name):
     """A page of the book's prose as its raw HTML alone, in a folder beside `_static`."""
     source = (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
 from sci_core.methods import METHODS, RULES, SCI7, Method
-from tests.chromium import chromium, raw_page, watched
+from tests.chromium import one_window, raw_page, watched
 from tests.soak import TIMES, mostly
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
@@ -42,18 +42,18 @@ def page_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
+def window():
+    with one_window() as window:
+        yield window
 
 
 @pytest.fixture
-def opened(browser, page_file):
+def opened(window, page_file):
     """Opens the page at an address; nothing may go wrong on any of them."""
     pages, problems = [], []
 
     def open_at(address="", **context):
-        page = browser.new_context(**context).new_page()
+        page = window.browser.new_page(**context) if context else window.new_page()
         pages.append(page)
         problems.append(watched(page))
         page.goto(page_file.as_uri() + address)
@@ -63,7 +63,7 @@ def opened(browser, page_file):
 
     yield open_at
     for page in pages:
-        page.context.close()
+        page.close()
     assert not any(problems), problems
 
 
@@ -181,14 +181,14 @@ def test_every_equation_of_the_library_is_one_of_the_page_and_an_unknown_rule_is
     ],
 )
 def test_a_page_with_an_equation_or_a_control_that_it_lacks_does_not_start(
-    exported, unknown, said, browser, page_file, tmp_path
+    exported, unknown, said, window, page_file, tmp_path
 ):
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
     text = file.read_text(encoding="utf-8")
     assert text.count(exported) == 1
     file.write_text(text.replace(exported, unknown), encoding="utf-8")
-    page = browser.new_page()
+    page = window.new_page()
     page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
     page.wait_for_function(
         "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"
@@ -243,9 +243,9 @@ EVERY_QUESTION = """async () => {
 
 
 @pytest.fixture(scope="module")
-def questions(browser, page_file):
+def questions(window, page_file):
     """What the page says of each question when it is chosen."""
-    page = browser.new_page()
+    page = window.new_page()
     problems = watched(page)
     page.goto(page_file.as_uri())
     page.wait_for_selector("[data-part=accuracy] td")
@@ -340,7 +340,7 @@ def test_the_address_of_every_button_brings_that_button_back(opened):
         assert "Infinity" not in again.inner_text("#sci-explorer")
 
 
-def test_methods_that_differ_in_alpha_alone_are_told_apart(browser, page_file, tmp_path):
+def test_methods_that_differ_in_alpha_alone_are_told_apart(window, page_file, tmp_path):
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     file = tmp_path / "book" / "_static" / "explorer" / "questions.js"
     text = file.read_text(encoding="utf-8")
@@ -350,7 +350,7 @@ def test_methods_that_differ_in_alpha_alone_are_told_apart(browser, page_file, t
     head = '"methods":{'
     text = text.replace(head, f'{head}"twice":{twice},', 1)
     file.write_text(text, encoding="utf-8")
-    page = browser.new_page()
+    page = window.new_page()
 
     def named(address):
         page.goto("about:blank")
@@ -506,10 +506,10 @@ def test_nothing_is_wider_than_the_screen(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_where_data_are_missing_the_page_says_what_to_do(browser, page_file, tmp_path):
+def test_where_data_are_missing_the_page_says_what_to_do(window, page_file, tmp_path):
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     (tmp_path / "book" / "_static" / "explorer" / f"{MODELS[0]}.js").unlink()
-    page = browser.new_page()
+    page = window.new_page()
     page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
     page.wait_for_function(
         "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"

@@ -24,7 +24,7 @@ from sci_book.resources import CHECKPOINTS, ROOT
 from sci_core import generate, load_model
 from sci_core.counterfactuals import counterfactual_image
 from sci_core.methods import METHODS
-from tests.chromium import chromium, raw_page, watched
+from tests.chromium import one_window, raw_page, watched
 from tests.soak import mostly
 
 MODEL = "pocket-qwen2vl"
@@ -46,9 +46,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
+def window():
+    with one_window() as window:
+        yield window
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def page_file(folder):
 
 
 @contextmanager
-def loaded(browser, page_file):
+def loaded(window, page_file):
     """The page, on which the model has been loaded; nothing may go wrong on it."""
-    shown = browser.new_page()
+    shown = window.browser.new_page()
     problems = watched(shown)
     shown.goto(page_file.as_uri())
     shown.wait_for_function("() => SCI_LIVE.idle()")
@@ -72,15 +72,15 @@ def loaded(browser, page_file):
 
 
 @pytest.fixture(scope="module")
-def started(browser, page_file):
-    with loaded(browser, page_file) as shown:
+def started(window, page_file):
+    with loaded(window, page_file) as shown:
         yield shown
 
 
 @pytest.fixture(scope="module")
-def beside(browser, page_file):
+def beside(window, page_file):
     """The page once more: each has a thread of its own, so two answer in half the time."""
-    with loaded(browser, page_file) as shown:
+    with loaded(window, page_file) as shown:
         yield shown
 
 
@@ -224,9 +224,9 @@ def test_noise_is_the_kernels_to_the_last_pixel(started, pairs):
             assert (noisy == counterfactual_image(Image.fromarray(picture), name)).all()
 
 
-def test_plain_loops_say_what_vectors_say(browser, page_file, started, pairs):
+def test_plain_loops_say_what_vectors_say(window, page_file, started, pairs):
     few = [[coded(picture), prompt, "SCI5", True] for picture, prompt, _ in pairs[::208]]
-    shown = browser.new_page()
+    shown = window.new_page()
     shown.goto(page_file.as_uri())
     shown.wait_for_function("() => SCI_LIVE.idle()")
     assert not shown.evaluate("SCI_LIVE.load(false)")["vectors"]
@@ -248,12 +248,12 @@ ANSWERED = "() => document.querySelector('[data-part=answers]').innerText"
 
 
 @pytest.fixture
-def opened(browser, page_file):
+def opened(window, page_file):
     """Opens the page at an address; nothing may go wrong on any of them."""
     pages = []
 
     def open_page(address="", **context):
-        shown = browser.new_context(**context).new_page()
+        shown = window.browser.new_page(**context) if context else window.new_page()
         pages.append((shown, watched(shown)))
         shown.goto(page_file.as_uri() + address)
         if context.get("java_script_enabled", True):
@@ -277,8 +277,8 @@ def on_canvas(shown):
     return np.array(shown.evaluate(CANVAS)).reshape(SIZE, SIZE, 3)
 
 
-def test_what_the_page_loads_is_small_and_the_weights_wait_for_a_button(folder, page_file, browser):
-    shown, loaded = browser.new_page(), []
+def test_what_the_page_loads_is_small_and_the_weights_wait_for_a_button(folder, page_file, window):
+    shown, loaded = window.browser.new_page(), []
     shown.on("request", lambda request: loaded.append(request.url))
     shown.goto(page_file.as_uri())
     shown.wait_for_function("() => SCI_LIVE.idle()")
@@ -451,10 +451,10 @@ def test_nothing_is_wider_than_the_screen(width, opened):
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_where_data_are_missing_the_page_says_what_to_do(browser, page_file, tmp_path):
+def test_where_data_are_missing_the_page_says_what_to_do(window, page_file, tmp_path):
     shutil.copytree(page_file.parents[1], tmp_path / "book")
     (tmp_path / "book" / "_static" / "live" / "weights.js").unlink()
-    shown = browser.new_page()
+    shown = window.new_page()
     shown.goto((tmp_path / "book" / "book" / page_file.name).as_uri())
     shown.wait_for_function("() => SCI_LIVE.idle()")
     shown.click("[data-load]")

@@ -15,7 +15,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 
 from sci_book.papers.shared.pages import address, places, sections_of
 from sci_core.methods import SCI5
-from tests.chromium import chromium, watched
+from tests.chromium import one_window, watched
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "_build" / "html"
@@ -44,8 +44,8 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 MOST_SCREENS = 12
 # A page with sections is read by section; a reference is looked up.
 WITH_SECTIONS, REFERENCE = 20, 25
-# Whether words stand out depends on their colours, size and weight: of each look, one element is
-# asked.
+# Whether words stand out depends on their colours, size and weight, whether a link does on those of
+# the block around it, too: of each look, one element is asked.
 ACCESSIBLE = """async rules => {
     const ground = (each) => {
         const {backgroundColor, backgroundImage} = getComputedStyle(each)
@@ -58,18 +58,30 @@ ACCESSIBLE = """async rules => {
         const {color, fontSize, fontWeight} = getComputedStyle(each)
         return [color, fontSize, fontWeight, faint(each), ground(each)].join()
     }
-    const worded = [...document.body.querySelectorAll("*")].filter(each => each.checkVisibility()
-        && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
-    const looks = [...new Map(worded.map(each => [look(each), each])).values()]
-    const found = [
-        await axe.run(document, {resultTypes: ["violations"], rules}),
-        await axe.run(looks, {resultTypes: ["violations"], runOnly: ["color-contrast"]}),
-    ]
-    return found.flatMap(({violations}) => violations)
-        .map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)
+    const inline = (each) => getComputedStyle(each).display === "inline"
+    const block = (each) => inline(each) ? block(each.parentElement) : each
+    const length = (each) => each.textContent.length
+    const line = (each) => {
+        const {fontStyle, textDecoration, borderBottom} = getComputedStyle(each)
+        const around = block(each)
+        const links = [...around.querySelectorAll("a")].reduce((sum, one) => sum + length(one), 0)
+        const alone = length(around) <= links
+        return [look(each), fontStyle, textDecoration, borderBottom, look(around), alone].join()
+    }
+    const mark = (name, elements, key) =>
+        [...new Map(elements.map(each => [key(each), each])).values()]
+            .forEach(each => each.setAttribute(name, ""))
+    const seen = (each) => each.checkVisibility()
+    mark("data-look", [...document.body.querySelectorAll("*")].filter(each => seen(each)
+        && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim())), look)
+    mark("data-line", [...document.links].filter(each => seen(each) && inline(each)), line)
+    axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"},
+        {id: "link-in-text-block", selector: "[data-line]"}]})
+    const {violations} = await axe.run(document, {resultTypes: ["violations"], rules})
+    return violations.map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)
 }"""
 # Of the theme: the toggles of the contents have no name, the logo stands beside every landmark.
-APART = {name: {"enabled": False} for name in ("summary-name", "region", "color-contrast")}
+APART = {name: {"enabled": False} for name in ("summary-name", "region")}
 # Each picture, but what decorates: without a text, or with a file's name for one.
 UNSAID = """() => [...document.querySelectorAll(".bd-article :is(img, svg[role=img])")]
     .filter(each => !each.ariaHidden)
@@ -130,9 +142,9 @@ SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
+def window():
+    with one_window(viewport=DESK) as window:
+        yield window
 
 
 def problems(page, path):
@@ -160,8 +172,8 @@ def test_the_book_is_rendered():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_reads_well(page, browser):
-    shown = browser.new_page(viewport=DESK)
+def test_a_page_reads_well(page, window):
+    shown = window.new_page()
     found = problems(shown, BOOK / page)
     found += [*shown.evaluate(UNSAID), *shown.evaluate(CUT_OFF), *shown.evaluate(SCROLLS)]
     found += shown.evaluate(OVER_ONE_ANOTHER)
@@ -192,17 +204,17 @@ def test_the_old_address_of_a_section_leads_to_it(file, to):
     assert f'id="{anchor}"' in target
 
 
-def test_a_search_names_what_explains_before_what_uses_it(browser):
-    shown = browser.new_page()
+def test_a_search_names_what_explains_before_what_uses_it(window):
+    shown = window.new_page()
     shown.goto(f"{(BOOK / 'search.html').as_uri()}?q=VCD")
     first = shown.locator("#search-results li a").first
     assert first.get_attribute("href", timeout=20_000).endswith("book/method.html")
     shown.close()
 
 
-def test_the_front_page_answers_before_the_second_screen_and_is_light(browser):
+def test_the_front_page_answers_before_the_second_screen_and_is_light(window):
     file = BOOK / "book" / "introduction.html"
-    shown = browser.new_page(viewport=DESK)
+    shown = window.new_page()
     shown.goto(file.as_uri())
     last = shown.locator(".results-at-a-glance li").last.bounding_box()
     assert last["y"] + last["height"] <= 2 * DESK["height"]
@@ -219,10 +231,10 @@ def test_the_front_page_answers_before_the_second_screen_and_is_light(browser):
 
 
 def test_the_front_pages_picture_switches_and_its_setting_is_the_explorers_and_the_snippets(
-    browser,
+    window,
 ):
     page = (BOOK / "book" / "introduction.html").as_uri()
-    shown = browser.new_context(java_script_enabled=False, viewport=DESK).new_page()
+    shown = window.browser.new_context(java_script_enabled=False, viewport=DESK).new_page()
     shown.goto(page)
     captions = """() => [...document.querySelectorAll(".turned-panel")]
         .filter(each => each.checkVisibility()).map(each => each.caption.textContent)"""
@@ -234,7 +246,7 @@ def test_the_front_pages_picture_switches_and_its_setting_is_the_explorers_and_t
     assert len(shown.evaluate(captions)) == len(first)
     assert "method=SCI5" in shown.locator("div.highlight").first.inner_text()
     shown.close()
-    shown = browser.new_page(viewport=DESK)
+    shown = window.new_page()
     shown.goto((BOOK / "book" / "explorer.html").as_uri())
     shown.wait_for_selector("[data-part=accuracy] td")
     assert shown.get_attribute("[data-method=SCI5]", "aria-pressed") == "true"
@@ -242,8 +254,8 @@ def test_the_front_pages_picture_switches_and_its_setting_is_the_explorers_and_t
     shown.close()
 
 
-def test_the_front_pages_hero_is_whole_on_a_phone(browser):
-    shown = browser.new_page(viewport=PHONE)
+def test_the_front_pages_hero_is_whole_on_a_phone(window):
+    shown = window.browser.new_page(viewport=PHONE)
     shown.goto((BOOK / "book" / "introduction.html").as_uri())
     hero = shown.locator("#sci-in-one-picture svg").bounding_box()
     assert hero["x"] >= 0 and hero["x"] + hero["width"] <= PHONE["width"]
@@ -260,19 +272,19 @@ def test_the_front_pages_hero_is_whole_on_a_phone(browser):
         ("BibTeX", "book/bibliography"),
     ],
 )
-def test_a_search_finds_titles_and_synonyms_first(words, page, browser):
-    shown = browser.new_page()
+def test_a_search_finds_titles_and_synonyms_first(words, page, window):
+    shown = window.new_page()
     shown.goto(f"{(BOOK / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
     first = shown.locator("#search-results li a").first
     assert f"{page}.html" in first.get_attribute("href", timeout=20_000)
     shown.close()
 
 
-def test_the_scoreboard_is_filtered_by_words_and_verdict_and_stands_without_scripts(browser):
+def test_the_scoreboard_is_filtered_by_words_and_verdict_and_stands_without_scripts(window):
     page = (BOOK / "notebooks" / "verdicts.html").as_uri()
     lines = """() => [...document.querySelectorAll("details.scoreboard tbody tr")]
         .filter(line => line.checkVisibility()).map(line => line.textContent)"""
-    shown = browser.new_page(viewport=DESK)
+    shown = window.new_page()
     shown.goto(page)
     first = shown.evaluate(lines)
     shown.get_by_label("Words").fill("SCI5 vcd")
@@ -287,15 +299,15 @@ def test_the_scoreboard_is_filtered_by_words_and_verdict_and_stands_without_scri
     shown.get_by_label("Verdict").select_option("")
     assert shown.evaluate(lines) == first
     shown.close()
-    still = browser.new_context(java_script_enabled=False).new_page()
+    still = window.browser.new_context(java_script_enabled=False).new_page()
     still.goto(page)
     assert still.locator("details.scoreboard[open] tbody tr").count() == len(first)
     assert not still.locator(".scoreboard-filter input").count()
     still.close()
 
 
-def test_folded_tables_are_open_on_paper(browser):
-    shown = browser.new_page()
+def test_folded_tables_are_open_on_paper(window):
+    shown = window.new_page()
     shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())
     heights = """() => [...document.querySelectorAll(".cell_output details")]
         .filter(each => !each.querySelector("#T_circumstances"))
@@ -310,8 +322,8 @@ def test_folded_tables_are_open_on_paper(browser):
     assert folded and max(folded) < 60 < min(printed)
 
 
-def test_a_row_of_a_wide_table_is_stacked_on_a_phone_each_number_beneath_its_head(browser):
-    shown = browser.new_page(viewport=PHONE)
+def test_a_row_of_a_wide_table_is_stacked_on_a_phone_each_number_beneath_its_head(window):
+    shown = window.browser.new_page(viewport=PHONE)
     shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())
     label, *cells = shown.locator("#T_less-base tbody tr").first.locator("th, td").all()
     heads = [cell.evaluate("each => getComputedStyle(each, '::before').content") for cell in cells]
@@ -322,8 +334,8 @@ def test_a_row_of_a_wide_table_is_stacked_on_a_phone_each_number_beneath_its_hea
     shown.close()
 
 
-def test_the_scoreboard_is_printed_and_what_tells_its_words_again_is_not(browser):
-    shown = browser.new_page()
+def test_the_scoreboard_is_printed_and_what_tells_its_words_again_is_not(window):
+    shown = window.new_page()
     shown.goto((BOOK / "notebooks" / "verdicts.html").as_uri())
     shown.emulate_media(media="print")
     assert shown.locator("details.scoreboard").first.is_visible()
@@ -348,38 +360,49 @@ def test_the_scoreboard_is_printed_and_what_tells_its_words_again_is_not(browser
         ('<img src="http://127.0.0.1:9/x.png">\\(x\\)', ["request: http://127.0.0.1:9/x.png"]),
     ],
 )
-def test_a_page_with_a_fault_is_found(body, says, browser, tmp_path):
+def test_a_page_with_a_fault_is_found(body, says, window, tmp_path):
     mathjax = (ROOT / "book" / "_assets" / "mathjax" / "tex-svg.js").as_uri()
     page = tmp_path / "page.html"
     page.write_text(
         f'<!doctype html><script defer src="{mathjax}"></script><div class="math">{body}</div>',
         encoding="utf-8",
     )
-    shown = browser.new_page()
+    shown = window.new_page()
     assert problems(shown, page) == says
     shown.close()
 
 
-@pytest.mark.parametrize("style", ["color: #bbb", "background: #666; color: #444", "opacity: 0.3"])
-def test_words_that_do_not_stand_out_are_found(style, browser):
-    shown = browser.new_page()
-    words = ["<p>Dark on white.</p>"] * 3
-    pages = ("".join(words), "".join([*words, f'<div style="{style}"><p>Faint.</p></div>', *words]))
+LINK = '<a style="color: #222; text-decoration: none" href="#a">a link</a>'
+
+
+@pytest.mark.parametrize(
+    ("faint", "said"),
+    [
+        ('<p style="color: #bbb">Faint.</p>', "color-contrast"),
+        ('<p style="background: #666; color: #444">Faint.</p>', "color-contrast"),
+        ('<div style="opacity: 0.3"><p>Faint.</p></div>', "color-contrast"),
+        (f"<p>A line with {LINK} in it.</p><p>{LINK}</p>", "link-in-text-block"),
+    ],
+)
+def test_words_that_do_not_stand_out_are_found(faint, said, window):
+    shown = window.new_page()
+    words = "<p>Dark on white.</p>" * 3
+    link = f"<p>{LINK}</p><p>A line with {LINK.replace(' none', ' underline')} in it.</p>"
     found = []
-    for body in pages:
+    for body in (words + link, words + link + faint + words):
         head = "<title>A page</title><h1>A page</h1>"
         shown.set_content(f'<!doctype html><html lang="en"><main>{head}{body}</main></html>')
         shown.add_script_tag(path=AXE_FILE_PATH)
-        found.append(shown.evaluate(ACCESSIBLE, APART))
-    assert found == [[], ["color-contrast: <p>Faint.</p>"]]
+        found.append([each.split(":")[0] for each in shown.evaluate(ACCESSIBLE, APART)])
+    assert found == [[], [said]]
     shown.close()
 
 
-def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_scripts(browser):
+def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_scripts(window):
     page = (BOOK / "notebooks" / "matrix.html").as_uri()
     lines = """() => [...document.querySelectorAll("table.matrix tbody tr")]
         .filter(line => line.checkVisibility()).map(line => line.cells[6].textContent)"""
-    shown = browser.new_page(viewport=DESK)
+    shown = window.new_page()
     shown.goto(page)
     first = shown.evaluate(lines)
     for turned in (False, True):
@@ -405,7 +428,7 @@ def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_sc
     shown.wait_for_selector("#sci-explorer .asked")
     assert not shown.get_by_text("Not understood in the address").count()
     shown.close()
-    still = browser.new_context(java_script_enabled=False).new_page()
+    still = window.browser.new_context(java_script_enabled=False).new_page()
     still.goto(page)
     assert still.locator("table.matrix tbody tr").count() == len(first)
     assert not still.locator("table.matrix button").count()
