@@ -59,13 +59,27 @@ def scores(
     """
     Z = _checked(method, Z, method.rounds, step)
     keep = _survivors(method, Z, step, forbidden)
-    score = _equation(method, Z, step, prompt_tokens) if method.edits(step) else Z[0]
+    score = unconstrained(method, Z, step=step, prompt_tokens=prompt_tokens)
     if not all_finite(score):
         raise FloatingPointError(
             f"the scores of {method.name} overflow {score.dtype} at step {step}; finite scores "
             "were expected: use larger temperatures, float64 logits, or M3ID's generated clock"
         )
     return score.masked_fill(~keep, -math.inf)
+
+
+def unconstrained(
+    method: Method,
+    Z: RoundLogits,
+    *,
+    step: int,
+    prompt_tokens: Int[Tensor, " batch"] | None = None,
+) -> Scores:
+    """Score each token as `scores` does, before the constraint drops any; nothing is checked.
+
+    ``Z`` holds what the equation reads: of a method on log-probabilities these, not raw logits.
+    """
+    return _equation(method, Z, step, prompt_tokens) if method.edits(step) else Z[0]
 
 
 def _checked(method: Method, Z: RoundLogits, rounds: tuple[str, ...], step: int) -> RoundLogits:

@@ -17,7 +17,7 @@ IMPORTS = [
     "scipy.stats",
     "seaborn",
     "statsmodels.api",
-    "transformers",
+    "transformers.processing_utils",
     "sci_book.pipeline.pocket_data",
     "sci_book.papers.shared.chapters",
     "sci_book.pipeline.ledger",

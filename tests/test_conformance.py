@@ -140,7 +140,7 @@ def test_ids_and_pixels_are_those_of_its_own_processor(kind, processor_of):
     assert len(lengths) > 2 or model.family == "llava"  # which sees one square of every picture
 
 
-@kinds
+@families
 def test_the_engines_agree_on_every_size(kind):
     """Logits of every round for pictures of all sizes in one batch, and one token later."""
     model = tiny.load(kind, "float64")
@@ -176,7 +176,7 @@ def test_features_do_not_depend_on_the_other_pictures(kind):
         torch.testing.assert_close(features, model.encode([picture])[0], atol=1e-11, rtol=0)
 
 
-@kinds
+@families
 def test_two_phase_is_sequential_in_any_batch_with_and_without_gate_and_store(kind):
     model = tiny.load(kind, "float64")
     images, prompts = questions(kind)

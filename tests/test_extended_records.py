@@ -14,6 +14,7 @@ from sci_book.run.verify import verify_subset
 from sci_core.families.models import load_model
 from sci_core.methods import ICD, VDD
 from tests.pocket_data import pocket
+from tests.soak import rarely
 
 SHARE = 5  # the records hold a fifth of the question groups,
 PART = 160  # of which so much is decoded anew
@@ -21,6 +22,11 @@ CHEAP = sorted((FROZEN_RECORDS / "extended").glob("*-cheaper.parquet"))  # of ev
 FILES = sorted({*(FROZEN_RECORDS / "extended").glob("*.parquet")} - {*CHEAP})
 FURTHER = sorted((FROZEN_RECORDS / "further").glob("*.parquet"))  # of every row, too
 VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
+
+
+def of_a_family(files):
+    """Those of one family; the other's are slow."""
+    return [file if "qwen2vl" in file.stem else rarely(file) for file in files]
 
 
 @cache
@@ -33,7 +39,7 @@ def fifth():
     return hashed_part(pocket(), SHARE)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", of_a_family(FILES), ids=lambda path: path.stem)
 def test_some_rows_decode_to_the_frozen_answers(file, fifth):
     frozen = read_records(file)
     assert len(frozen.table) == len(fifth) and frozen.ok.all()
@@ -44,7 +50,7 @@ def test_some_rows_decode_to_the_frozen_answers(file, fifth):
     assert found.rows > 10 and found.passed, found.summary()
 
 
-@pytest.mark.parametrize("file", CHEAP, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", of_a_family(CHEAP), ids=lambda path: path.stem)
 def test_some_rows_decode_to_the_frozen_cheaper_answers(file):
     frozen = read_records(file)
     assert file.stem == f"{frozen.stamp['model']}-cheaper"
@@ -55,7 +61,7 @@ def test_some_rows_decode_to_the_frozen_cheaper_answers(file):
     assert found.rows > 10 and found.passed, found.summary()
 
 
-@pytest.mark.parametrize("file", FURTHER, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", of_a_family(FURTHER), ids=lambda path: path.stem)
 def test_some_rows_decode_to_what_the_neighbours_answered(file):
     frozen = read_records(file)
     assert len(frozen.table) == len(pocket()) and frozen.ok.all() and not len(frozen.nodes.row)
@@ -65,7 +71,7 @@ def test_some_rows_decode_to_what_the_neighbours_answered(file):
     assert found.rows > 10 and found.passed, found.summary()
 
 
-@pytest.mark.parametrize("file", VALIDATION, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", of_a_family(VALIDATION), ids=lambda path: path.stem)
 def test_some_validation_rows_decode_to_the_frozen_answers(file):
     frozen, rows = read_records(file), validation_part(pocket())
     assert len(frozen.table) == len(rows) == 3315 and frozen.ok.all()

@@ -24,6 +24,7 @@ from tests import layouts, tiny
 from tests.soak import rarely
 
 every = pytest.mark.parametrize("name", layouts.NAMES)
+ALIKE = {"smolvlm2-2.2b-instruct"}  # is decoded as the smaller one of its family, in seconds
 NUMBERS = {8: "eight"}
 SIZES = ((640, 480), (90, 300), (700, 33), (20, 20), (333, 333))
 
@@ -152,7 +153,7 @@ def test_every_prompt_and_rewording_is_asked_word_for_word(
 
 
 @every
-@pytest.mark.parametrize("size", [*SIZES[:3], *map(rarely, SIZES[3:])])
+@pytest.mark.parametrize("size", [*SIZES[:2], *map(rarely, SIZES[2:])])
 def test_pictures_have_its_pixels_and_as_many_tokens_as_features(
     name, size, written, their_processor
 ):
@@ -166,7 +167,9 @@ def test_pictures_have_its_pixels_and_as_many_tokens_as_features(
     assert len(model.encode([ours])[0]) == ours.tokens
 
 
-@every
+@pytest.mark.parametrize(
+    "name", [rarely(name) if name in ALIKE else name for name in layouts.NAMES]
+)
 def test_a_published_layout_decodes_exactly(name, written):
     folder, _ = written(name)
     model = load_model(folder, device="cpu")

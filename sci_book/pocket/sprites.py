@@ -45,6 +45,15 @@ def _rough(size: int, variant: int) -> np.ndarray:
     return (fine + blotch).astype(np.int32)
 
 
+def _widened(alpha: Image.Image) -> Image.Image:
+    """The largest value within two pixels, line by line and row by row: Pillow's takes ten times as
+    long."""
+    around = np.pad(np.asarray(alpha), 2)
+    for _ in range(2):
+        around = np.max([around[first : len(around) - 4 + first] for first in range(5)], 0).T
+    return Image.fromarray(around)
+
+
 @cache
 def sprite(
     kind: str, colour: str, size: int, variant: int, on: bool = False, text: str | None = None
@@ -73,7 +82,7 @@ def sprite(
         sheet = sheet.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     margin = HALO if glowing else MARGIN
     sheet = ImageOps.expand(sheet, margin * OVERSAMPLE)
-    outline = sheet.getchannel("A").filter(ImageFilter.MaxFilter(5))
+    outline = _widened(sheet.getchannel("A"))
     body = Image.new("RGBA", sheet.size, (*shades.outline, 0))
     body.putalpha(outline)
     body.alpha_composite(sheet)

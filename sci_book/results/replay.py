@@ -21,7 +21,7 @@ from sci_book.results.records import Records
 from sci_book.results.stamps import NotRecorded
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import RULES, Method
-from sci_core.scoring import deciding_logits, scores
+from sci_core.scoring import deciding_logits, scores, unconstrained
 
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
 LOOSE = 6.0
@@ -315,11 +315,10 @@ def _stands(
     """
     margin = method.margin if method.edits(given["step"]) else np.inf
     tc, place = deciding_logits(method, Z), torch.from_numpy(winner)[:, None]
-    free = replace(method, beta=0.0, raw_margin=None)
-    final, moved, one = scores(free, Z, **given), torch.zeros_like(Z[0]), Z.clone()
+    final, moved, one = unconstrained(method, Z, **given), torch.zeros_like(Z[0]), Z.clone()
     for number in range(len(Z)):  # no equation falls by more, or rises, than its rounds one by one
         one[number] += error
-        moved += (scores(free, one, **given) - final).abs()
+        moved += (unconstrained(method, one, **given) - final).abs()
         one[number] = Z[number]
     plausible = tc >= tc.amax(dim=1, keepdim=True) - margin - 2 * error
     rival = (final + moved).masked_fill(~(others & plausible), -np.inf).amax(dim=1)

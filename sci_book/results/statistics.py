@@ -189,7 +189,7 @@ def of_several(
     together = [
         (
             block_diag(*(columns for columns, _ in samples)),
-            np.concatenate([np.asarray(groups, dtype=object) for _, groups in samples]),
+            np.concatenate([np.asarray(groups) for _, groups in samples]),
         )
         for samples in trainings
     ]
@@ -212,9 +212,9 @@ def _by_group(
 ) -> tuple[list[np.ndarray], int]:
     """Each training's columns summed over the same groups, and how many groups there are."""
     for columns, clusters in trainings:
-        _same_length(columns[0], np.asarray(clusters, dtype=object))
+        _same_length(columns[0], np.asarray(clusters))
         _finite(columns)
-    every = np.concatenate([np.asarray(clusters, dtype=object) for _, clusters in trainings])
+    every = np.concatenate([np.asarray(clusters) for _, clusters in trainings])
     codes, names = pd.factorize(every)
     ends = np.cumsum([len(clusters) for _, clusters in trainings])[:-1]
     tables = zip(trainings, np.split(codes, ends), strict=True)

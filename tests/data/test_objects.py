@@ -6,10 +6,10 @@ from sci_book.data.objects import Objects, objects_of, read_objects
 from sci_book.data.rows import DatasetError
 from sci_book.resources import MANIFESTS
 
-HOUSE = Objects({
+HOUSE = {
     "person": ["man", "woman", "child"], "dog": ["puppy"], "hot dog": [], "bus": [], "fish": [],
     "toilet": [], "knife": [], "狗": ["小狗"], "nothing": ["toilet paper", "dog house"],
-})  # fmt: skip
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ HOUSE = Objects({
     ],
 )
 def test_a_text_names_objects_in_its_order(text, named):
-    assert HOUSE.named_in(text) == named
+    assert Objects(HOUSE).named_in(text) == named
 
 
 def test_a_name_of_its_own_goes_before_another_ones_plural():

@@ -125,7 +125,7 @@ def test_the_command_writes_it_and_overwrites_nothing(tmp_path, capsys):
     assert "holds something already" in capsys.readouterr().err
 
 
-def test_the_cards_program_runs(tmp_path, folder):
+def test_the_cards_program_runs(tmp_path, folder, capsys):
     card = (folder / "README.md").read_text(encoding="utf-8")
     program = card.split("```python\n")[1].split("```")[0]
     tiny.random_questions(random.Random(2), 1)[0][0].convert("RGB").save(tmp_path / "one.png")
@@ -134,6 +134,5 @@ def test_the_cards_program_runs(tmp_path, folder):
         ("FOLDER", folder),
     ):  # fmt: skip
         program = program.replace(f'"{name}"', repr(str(value)))
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True,
-                          text=True, timeout=120, cwd=tmp_path)  # fmt: skip
-    assert not done.returncode and done.stdout.startswith("["), done.stderr
+    exec(program, {"__name__": "__main__"})
+    assert capsys.readouterr().out.startswith("[")

@@ -59,7 +59,7 @@ def short():
         yield patch
 
 
-@pytest.fixture(scope="module", params=ARCHITECTURES)
+@pytest.fixture(scope="module", params=mostly(ARCHITECTURES))
 def whole(request, tmp_path_factory):
     """One undisturbed training, which several tests read: architecture, checkpoint, tower's moves.
 
@@ -103,7 +103,6 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
         torch.testing.assert_close(packed[row, begins - 1], alone, atol=2e-5, rtol=0)
 
 
-@pytest.mark.parametrize("whole", mostly([*ARCHITECTURES]), indirect=True)
 def test_an_interrupted_training_ends_where_an_undisturbed_one_does(whole, tmp_path):
     arch, undisturbed, _ = whole
     cut = tmp_path / "cut"
@@ -141,7 +140,8 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(whole):
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
-@pytest.mark.parametrize("arch", mostly([*ARCHITECTURES]))
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_small_size_is_an_ordinary_checkpoint_of_about_half_the_weights(arch, tmp_path):
     with short():
         out = train.train(arch, 1, tmp_path / "small", say=lambda _: None, size="small")

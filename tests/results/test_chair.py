@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 
-import inflect
 import numpy as np
 import pytest
 import yaml
@@ -122,6 +121,8 @@ def test_evaluate_describes_pictures_by_object_lists(checkpoint, tmp_path, capsy
 
 def forms_of(words):
     """By written form, singular or plural, the object that it names."""
+    import inflect  # in seconds
+
     plural = inflect.engine().plural_noun
     names = {name: [name, *others] for name, others in words.items() if name != NOTHING}
     every = [

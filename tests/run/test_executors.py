@@ -95,6 +95,7 @@ def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed):
     assert rows == sum(len(batch) for shard in plan.shards for batch in shard) == 39
 
 
+@pytest.mark.slow
 def test_ray_gives_the_same_bytes_and_replaces_an_actor_that_dies(
     ray, model, world, undisturbed, tmp_path
 ):

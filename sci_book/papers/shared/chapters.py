@@ -129,8 +129,13 @@ class Subject:
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """The question group of every row: the clusters of every interval."""
+        """The question group of every row."""
         return self.records.frame["group"].to_numpy(dtype=object)
+
+    @cached_property
+    def clusters(self) -> np.ndarray:
+        """A number for the group of every row, the same in all records: sooner told apart."""
+        return pd.util.hash_array(self.groups)
 
     @cached_property
     def kinds(self) -> np.ndarray:
@@ -312,11 +317,11 @@ class Subject:
 
     def share(self, outcomes: np.ndarray, rows: np.ndarray) -> Interval:
         """The mean of some rows' outcomes (a mask), with its interval over question groups."""
-        return share(outcomes[rows], self.groups[rows])
+        return share(outcomes[rows], self.clusters[rows])
 
     def difference(self, gaps: np.ndarray, rows: np.ndarray) -> Interval:
         """The mean of some rows' differences of two outcomes, with its interval."""
-        return difference(gaps[rows], self.groups[rows])
+        return difference(gaps[rows], self.clusters[rows])
 
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S.

@@ -70,7 +70,7 @@ class Trained(Protocol):
     def trainings(self) -> list[Any]: ...
 
     @property
-    def groups(self) -> np.ndarray: ...
+    def clusters(self) -> np.ndarray: ...
 
 
 @runtime_checkable
@@ -103,7 +103,7 @@ def line(
     def sample(training: Any, some: Rows) -> tuple[np.ndarray, np.ndarray]:
         found = np.atleast_2d(values(training))
         kept = np.asarray(some(training), dtype=bool) & np.isfinite(found).all(axis=0)
-        return found[:, kept], training.groups[kept]
+        return found[:, kept], training.clusters[kept]
 
     def columns(training: Any) -> tuple[np.ndarray, np.ndarray]:
         found, groups = sample(training, rows)

@@ -19,7 +19,7 @@ class Model(SimpleNamespace):
     """A model with answers by name, all rows groups of their own."""
 
     shown = "<mine>"
-    groups = np.array([f"g{row}" for row in range(8)], dtype=object)
+    clusters = np.array([f"g{row}" for row in range(8)], dtype=object)
 
     @property
     def trainings(self):

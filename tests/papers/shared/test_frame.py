@@ -26,7 +26,7 @@ class Model:
     trainings: list = field(default_factory=list)
 
     @property
-    def groups(self):
+    def clusters(self):
         return np.array([f"g{place // 2}" for place in range(len(self.values))], dtype=object)
 
 
@@ -47,7 +47,7 @@ def rows_of(training):
 
 def columns(training):
     kept = rows_of(training) & np.isfinite(training.values)
-    return np.stack([training.values[kept], np.ones(kept.sum())]), training.groups[kept]
+    return np.stack([training.values[kept], np.ones(kept.sum())]), training.clusters[kept]
 
 
 def test_of_few_trainings_the_estimate_is_the_first_ones_and_the_others_are_dots():
@@ -119,7 +119,7 @@ def test_a_mean_less_that_of_other_rows_has_the_interval_of_both(count):
     def sides(training):
         kept = [rows_of(training) & np.isfinite(training.values) & part
                 for part in (np.arange(60) < 20, np.arange(60) >= 20)]  # fmt: skip
-        return tuple((training.values[mask], training.groups[mask]) for mask in kept)
+        return tuple((training.values[mask], training.clusters[mask]) for mask in kept)
 
     made = frame.line(
         model, values_of, lambda training: np.arange(60) < 20,

@@ -28,6 +28,7 @@ def grid():
             ax.set_ylabel(name)
         axes[0, 0].set_yticks(range(3), NAMES, fontsize=6)
         axes[1, 2].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        figure.draw_without_rendering()
         yield figure
         plt.close(figure)
 
