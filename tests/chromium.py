@@ -29,10 +29,10 @@ def chromium():
 
 @contextmanager
 def one_window(**settings):
-    """One window for many pages, which share what they load: half the work of a page."""
+    """A browser's context for many pages: what one has loaded the next need not."""
     with chromium() as browser:
         window = browser.new_context(**settings)
-        window.new_page()  # what is loaded lives as long as any page
+        window.new_page()  # an open page, whose process keeps what was loaded
         yield window
 
 

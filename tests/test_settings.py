@@ -78,10 +78,13 @@ def test_the_base_is_transformers_greedy_decoding_with_the_checkpoints_settings(
 
 
 SOME = {
-    "both": {"repetition_penalty": 1.2, "min_new_tokens": 3, "no_repeat_ngram_size": 2},
+    "both": {
+        "repetition_penalty": 1.2, "exponential_decay_length_penalty": (2, 1.2),
+        "min_new_tokens": 3, "no_repeat_ngram_size": 2,
+    },
     "penalties": {"repetition_penalty": 1.4, "exponential_decay_length_penalty": (1, 1.3)},
     "forbidding": {"no_repeat_ngram_size": 1, "min_new_tokens": 4},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("settings", mostly([*SOME.values()]), ids=SOME)

@@ -46,8 +46,10 @@ def _rough(size: int, variant: int) -> np.ndarray:
 
 
 def _widened(alpha: Image.Image) -> Image.Image:
-    """The largest value within two pixels, line by line and row by row: Pillow's takes ten times as
-    long."""
+    """The largest value within two pixels, along columns, then along rows.
+
+    Pillow's own filter takes ten times as long.
+    """
     around = np.pad(np.asarray(alpha), 2)
     for _ in range(2):
         around = np.max([around[first : len(around) - 4 + first] for first in range(5)], 0).T

@@ -26,6 +26,7 @@ from sci_book.pocket.draw import png
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, to_choice
 from sci_book.pocket.world import WORLD, Lot, Scene, sample_scene
 
+_MMBENCH_SIZE = 1219  # questions, in either language
 ROTATION = 1_000_000  # index of rotation k = k * ROTATION + the question's own
 LOT = Lot(skew=0.5, kinds=3, dim=0.2, sign=0.35)
 REASONING = ("negation", "what_if", "switched", "caption")
@@ -37,7 +38,6 @@ _SHORT = ("colour", "count", "position", "content", "sign")
 
 # Added to the world's, seeds of their own, far from training's (seed, visual, step).
 _MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(1, 6)
-_MMBENCH_SIZE = 1219
 
 
 def ask(

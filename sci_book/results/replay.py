@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import torch
 
 from sci_book.data.answers import rules as answers
@@ -23,6 +24,8 @@ from sci_core.counterfactuals import is_visual
 from sci_core.methods import RULES, Method
 from sci_core.scoring import deciding_logits, scores, unconstrained
 
+_BITS = 32
+_TOKEN = (1 << _BITS) - 1
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
 LOOSE = 6.0
 """Logits: a decoded method whose constraint spares more than that below the best (SCI15: 5.4) goes
@@ -241,26 +244,39 @@ class Replay:
     def _lead_by_first_token(self, roots: np.ndarray) -> None:
         """Multiple choice and yes/no: the answer of recorded trajectories that open so."""
         records, nodes = self._records, self._records.nodes
-        frame, ends = records.frame, set(records.stamp["eos"])
-        types, options = frame["question_type"].to_numpy(), frame["options"].to_numpy()
-        opened: list[dict[int, str | None]] = [{} for _ in types]
-        disputed: set[tuple[int, int]] = set()
-        for policy in _telling(records):
-            # -2 where the answer is empty or missing.
-            firsts = frame[f"tokens:{policy}"].str[0].fillna(-2).astype(int)
-            for row, (first, parsed) in enumerate(zip(firsts, records.parsed(policy), strict=True)):
-                if first >= 0 and opened[row].setdefault(first, parsed) != parsed:
-                    disputed.add((row, first))
-        for node in roots[types[nodes.row[roots]] != "short"].tolist():
-            row = int(nodes.row[node])
-            for slot, token in enumerate(nodes.tokens[node].tolist()):
-                if token in ends:
-                    self._ends_in(node, slot, None)
-                elif token in opened[row] and (row, token) not in disputed:
-                    self._ends_in(node, slot, opened[row][token])
-                else:
-                    answer = _alone(types[row], options[row], records.pieces[token])
-                    self._ends_in(node, slot, answer, known=False)
+        types, options = (records.frame[name].to_numpy() for name in ("question_type", "options"))
+        roots = roots[types[nodes.row[roots]] != "short"]
+        rows, tokens = np.broadcast_arrays(nodes.row[roots][:, None], nodes.tokens[roots])
+        told = self._told_by_first_token().reindex(_pairs(rows, tokens).ravel())
+        ends = np.isin(tokens, records.stamp["eos"])
+        place = np.where(ends, self._place(None), told.to_numpy().reshape(tokens.shape))
+        self.known[roots] = known = ~np.isnan(place)
+        # With the others no trajectory opens, or several that differ: each is read alone.
+        asked = list(zip(types, options, strict=True))
+        kinds = {kind: number for number, kind in enumerate(dict.fromkeys(asked))}
+        kind = np.array([kinds[each] for each in asked], dtype=np.int64)[rows[~known]]
+        alone, which = np.unique(_pairs(kind, tokens[~known]), return_inverse=True)
+        split = zip((alone >> _BITS).tolist(), (alone & _TOKEN).tolist(), strict=True)
+        kinds_of = list(kinds)
+        read = [self._place(_alone(*kinds_of[of], records.pieces[token])) for of, token in split]
+        place[~known] = np.array(read, dtype=np.int64)[which]
+        self.answer[roots] = place
+
+    def _told_by_first_token(self) -> pd.Series:
+        """Of row and token (`_pairs`), the place of the one answer of all trajectories that open
+        so; of such as differ nothing."""
+        told = []
+        for policy in _telling(self._records):
+            written = self._records.table[f"tokens:{policy}"]
+            lengths = pc.list_value_length(written).fill_null(0).to_numpy()
+            rows = np.flatnonzero(lengths)
+            firsts = pc.list_flatten(written).to_numpy()[(np.cumsum(lengths) - lengths)[rows]]
+            codes, distinct = pd.factorize(self._records.parsed(policy))  # -1, the last: None
+            places = np.array([*map(self._place, distinct), self._place(None)])
+            told.append(pd.Series(places[codes[rows]], _pairs(rows, firsts)))
+        by_pair = pd.concat(told).groupby(level=0)
+        least, most = by_pair.min(), by_pair.max()
+        return least[least == most]
 
     def _lead_along_nodes(self) -> None:
         """Short answers: to the next node, or to the end of a recorded trajectory."""
@@ -287,9 +303,16 @@ class Replay:
                 elif not ended:
                     self.child[node, slot] = node_of.get((row, extended), -1)
 
-    def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
-        self.answer[node, slot] = self._places.setdefault(answer, len(self._places))
-        self.known[node, slot] = known
+    def _ends_in(self, node: int, slot: int, answer: str | None) -> None:
+        self.answer[node, slot], self.known[node, slot] = self._place(answer), True
+
+    def _place(self, answer: str | None) -> int:
+        return self._places.setdefault(answer, len(self._places))
+
+
+def _pairs(first: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Two whole numbers as one, the second of `_BITS` bits at most."""
+    return (first.astype(np.int64) << _BITS) | tokens
 
 
 @lru_cache(maxsize=4096)
@@ -311,7 +334,7 @@ def _stands(
     Args:
         Z: [rounds, nodes, tokens] logits; `others` [nodes, tokens] whether a token is no winner.
         winner: [nodes] the winner's place.
-        given: the step and the prompt's clock, for `scores`.
+        given: the step and the prompt's clock, for `unconstrained`; what overflows proves nothing.
     """
     margin = method.margin if method.edits(given["step"]) else np.inf
     tc, place = deciding_logits(method, Z), torch.from_numpy(winner)[:, None]

@@ -189,7 +189,7 @@ def of_several(
     together = [
         (
             block_diag(*(columns for columns, _ in samples)),
-            np.concatenate([np.asarray(groups) for _, groups in samples]),
+            np.concatenate([_labels(groups) for _, groups in samples]),
         )
         for samples in trainings
     ]
@@ -212,9 +212,9 @@ def _by_group(
 ) -> tuple[list[np.ndarray], int]:
     """Each training's columns summed over the same groups, and how many groups there are."""
     for columns, clusters in trainings:
-        _same_length(columns[0], np.asarray(clusters))
+        _same_length(columns[0], _labels(clusters))
         _finite(columns)
-    every = np.concatenate([np.asarray(clusters) for _, clusters in trainings])
+    every = np.concatenate([_labels(clusters) for _, clusters in trainings])
     codes, names = pd.factorize(every)
     ends = np.cumsum([len(clusters) for _, clusters in trainings])[:-1]
     tables = zip(trainings, np.split(codes, ends), strict=True)
@@ -452,7 +452,7 @@ def verdict(
 
 def cluster_sums(columns: np.ndarray, clusters: Rows) -> np.ndarray:
     """Sums of each column `[quantities, rows]` over each cluster, `[quantities, clusters]`."""
-    labels = np.asarray(clusters, dtype=object)
+    labels = _labels(clusters)
     _same_length(columns[0], labels)
     _finite(columns)
     codes = pd.factorize(labels)[0]
@@ -461,6 +461,12 @@ def cluster_sums(columns: np.ndarray, clusters: Rows) -> np.ndarray:
 
 def _group_sums(columns: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
     return np.stack([np.bincount(codes, weights=column, minlength=count) for column in columns])
+
+
+def _labels(clusters: Rows) -> np.ndarray:
+    """Numbers as they are, which are soon told apart; all else as objects."""
+    labels = np.asarray(clusters)
+    return labels if labels.dtype.kind in "iu" else np.asarray(clusters, dtype=object)
 
 
 def _finite(columns: np.ndarray) -> None:

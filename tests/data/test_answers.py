@@ -441,7 +441,7 @@ def test_an_answer_that_repeats_itself_without_end_is_read(rule):
     parts += ["yes ", "not A but ", "A, ", "B\n", "is A. ", "answer: ", "</think>", '{"answer": ']
     openings = ("", "The answer", "option A is ", "I yes answer", "not ")
     # In `make test` one opening of each part, in turn, is long; in `make soak` each, and longer.
-    most = 8_000 if TIMES > 1 else 2_000
+    most = 8_000 if TIMES > 1 else 4_000
     for number, (part, opening) in enumerate(itertools.product(parts, openings)):
         longest = TIMES > 1 or number % 5 == number // 5 % 5
         rule.read(opening + (most if longest else 200) * part + "!", OPTIONS)

@@ -121,7 +121,7 @@ def test_evaluate_describes_pictures_by_object_lists(checkpoint, tmp_path, capsy
 
 def forms_of(words):
     """By written form, singular or plural, the object that it names."""
-    import inflect  # in seconds
+    import inflect  # which takes seconds
 
     plural = inflect.engine().plural_noun
     names = {name: [name, *others] for name, others in words.items() if name != NOTHING}

@@ -275,7 +275,7 @@ def test_a_script_without_the_guard_is_told_so_once(checkpoint, world, tmp_path)
         "from sci_book import evaluate\n"
         f"model, out = load_model({str(checkpoint)!r}), {str(tmp_path / 'out')!r}\n"
         f"world = pickle.load(open({str(rows)!r}, 'rb'))\n"
-        "evaluate(model, world, ['SCI3'], out, workers=2, progress=False)\n",
+        "evaluate(model, world, ['SCI3'], out, executor='processes', workers=1, progress=False)\n",
         encoding="utf-8",
     )
     done = subprocess.run(

@@ -97,8 +97,8 @@ class Failures:
         for column, value in where.items():
             cases = cases[cases[column].isin([value] if isinstance(value, str) else value)]
         by_original = cases[cases[rate].notna()].groupby(["dataset", "original"], sort=True)
+        # Not by `agg`, which takes as long again to see what is asked.
         values = by_original[rate].min() if rate == "robust" else by_original[rate].mean()
-        # not by `agg`, which takes as long again to see what is asked
         return by_original["group"].first().to_frame().assign(value=values).reset_index()
 
 

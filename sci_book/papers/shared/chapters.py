@@ -134,7 +134,10 @@ class Subject:
 
     @cached_property
     def clusters(self) -> np.ndarray:
-        """A number for the group of every row, the same in all records: sooner told apart."""
+        """The group of every row as a number, which is compared sooner than its name.
+
+        The same in all records of the same group.
+        """
         return pd.util.hash_array(self.groups)
 
     @cached_property

@@ -25,14 +25,15 @@ def stacks(figure: Figure) -> bool:
 
 def stacked(figure: Figure) -> Figure:
     """The figure itself, once it is drawn, changed so that nothing is lost at half its width."""
-    heights = [_height(ax) for ax in figure.axes]
+    heights = {ax: _height(ax) for ax in figure.axes if ax.get_subplotspec()}  # no colour bar's
     entries = _take_legends(figure)
     _stack(figure)
     for text in figure.findobj(Text):
         text.set_fontsize(max(LEAST, text.get_fontsize()))
         if "\n" not in text.get_text():
             text.set_text(_wrapped([text.get_text()], MOST)[0])
-    heights = [max(each, _wrap_names(ax)) for ax, each in zip(figure.axes, heights, strict=True)]
+    beside = {ax: _wrap_names(ax) for ax in figure.axes}
+    heights = {ax: max(height, beside[ax]) for ax, height in heights.items()}
     if entries:
         columns = 2 if max(map(len, entries)) <= 22 else 1
         figure.legend(
@@ -48,9 +49,12 @@ def stacked(figure: Figure) -> Figure:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Put panels in their places, which takes a fraction of what drawing them takes, too."""
+    """Put panels in their places without drawing them, which takes several times as long."""
     if engine := figure.get_layout_engine():
         engine.execute(figure)
+    for ax in figure.axes:
+        locator = ax.get_axes_locator()
+        ax.apply_aspect(locator(ax, None) if locator else None)
 
 
 def _height(ax: Axes) -> float:
@@ -129,8 +133,8 @@ def _crowded(ax: Axes) -> bool:
     return any(left.x1 > right.x0 for left, right in pairwise(boxes))
 
 
-def _grow(figure: Figure, heights: list[float]) -> None:
+def _grow(figure: Figure, heights: dict[Axes, float]) -> None:
     """Make the figure so high that each panel is at least as high as said."""
-    now = [_height(ax) for ax in figure.axes]
-    factor = max((wanted / ours for wanted, ours in zip(heights, now, strict=True)), default=1)
-    figure.set_figheight(figure.get_figheight() + max(0.0, factor - 1) * sum(now))
+    factor = max((wanted / _height(ax) for ax, wanted in heights.items()), default=1)
+    more = max(0.0, factor - 1) * sum(map(_height, heights))
+    figure.set_figheight(figure.get_figheight() + more)

@@ -3,6 +3,7 @@
 from dataclasses import asdict, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import models as edge_models
@@ -216,6 +217,12 @@ def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
         chapters.subjects(["absent"], folder)
     with pytest.raises(ValueError, match="of different rows"):
         chapters.subjects([QWEN, "cut"], folder)
+
+
+def test_numbers_tell_the_groups_of_all_records_apart(pair):
+    names, numbers = (np.concatenate([getattr(each, kind) for each in pair])
+                      for kind in ("groups", "clusters"))  # fmt: skip
+    assert (pd.factorize(numbers)[0] == pd.factorize(names)[0]).all() and len(set(numbers)) > 9
 
 
 def test_sets_keep_to_their_part_of_the_split(pair):

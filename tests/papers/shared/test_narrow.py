@@ -72,6 +72,19 @@ def test_many_long_names_of_a_lone_panel_do_not_touch():
     assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
 
 
+def test_panels_keep_their_height_and_a_colour_bar_makes_none_higher():
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3), layout="constrained")
+    for ax in axes:
+        picture = ax.imshow(np.eye(4), aspect="auto")
+    figure.colorbar(picture, ax=axes)
+    figure.draw_without_rendering()
+    before = [ax.get_position().height * 3 for ax in axes]
+    stacked(figure).draw_without_rendering()
+    after = [ax.get_position().height * figure.get_figheight() for ax in axes]
+    plt.close(figure)
+    assert np.allclose(after, before, rtol=0.05)
+
+
 @pytest.mark.parametrize(("words", "turned"), [(["a", "b"], 0), (["counterfactuals"] * 6, 90)])
 def test_labels_below_a_panel_are_turned_where_they_would_touch(words, turned):
     figure, ax = plt.subplots(figsize=(7.2, 3))
