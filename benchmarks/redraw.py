@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from sci_book.data.datasets import (
     content_checksum,
     dataset_names,
+    file_checksum,
     file_of,
     joined_file_of,
     manifest_path,
@@ -71,6 +72,8 @@ def as_drawn(name: str, text: str) -> str:
     base = HOME / manifest.folder
     rows = read_rows(file_of(manifest, name), base, manifest, joined_file_of(manifest, name))
     text = re.sub(r"content: [0-9a-f]{64}", f"content: {content_checksum(rows)}", text)
+    packed = f"packed: {file_checksum(file_of(manifest, name), 'sha256')}"
+    text = re.sub(r"packed: [0-9a-f]{64}", packed, text)
     return re.sub(r"^rows: \d+", f"rows: {len(rows)}", text, flags=re.MULTILINE)
 
 

@@ -212,7 +212,7 @@ def _own_manifest(path: Path) -> Manifest:
             "digits, - and _ that is no data set of this project. Rename the file."
         )
     values = read_yaml(path)
-    for key in ("name", "folder", "twin_of", "parts"):
+    for key in ("name", "folder", "twin_of", "parts", "packed"):
         if key in values:
             raise DatasetError(
                 f"{path}: {key} is for the manifests of this project. Leave it out: the name is "
@@ -238,7 +238,12 @@ def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: 
     if not manifest.checksum:
         return f"rows:{_rows_checksum(rows, own)}"
     ((kind, expected),) = manifest.checksum.items()
-    actual = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
+    if kind != "content":
+        actual = file_checksum(path, kind)
+    elif manifest.packed and file_checksum(path, "sha256") == manifest.packed:
+        actual = expected
+    else:
+        actual = content_checksum(rows)
     if expected is not None and actual != expected:
         raise DatasetError(
             f"{path} has the {kind} checksum {actual}; data set {manifest.name} has {expected}. "

@@ -206,6 +206,8 @@ class Manifest(_Strict):
                     the value in the column of `question_types`, or by the type
     rows            how many rows the file becomes; null: not checked
     checksum        {md5: …} or {sha256: …} of the file, {content: …} of a twin; null: not known
+    packed          of a twin with its pictures in the file: the file's sha256 as the locked
+                    packages write it, by which its content is known and no picture is looked at
     size            bytes of the file; null: not known
     address         https://…, or hf://datasets/OWNER/NAME[@REVISION]/FILE on the hub
     """
@@ -222,6 +224,7 @@ class Manifest(_Strict):
     checksum: Annotated[
         dict[Literal["md5", "sha256", "content"], str | None] | None, BeforeValidator(_checksum)
     ] = None
+    packed: str | None = None
     rows: PositiveInt | None = None
     format: Literal["tsv", "csv", "json", "jsonl", "parquet"]
     join: Join | None = None
@@ -269,6 +272,8 @@ class Manifest(_Strict):
             raise ValueError(
                 f"join.columns names {', '.join(sorted(unused))}, of which no other key speaks"
             )
+        if self.packed and not ("content" in (self.checksum or {}) and self.pictures != "files"):
+            raise ValueError("packed goes with a checksum of the content, of pictures in the file")
         known = {*types, *(self.question_types.values if self.question_types else ())}
         if isinstance(self.prompt, dict) and (unknown := set(self.prompt) - known):
             raise ValueError(

@@ -263,8 +263,8 @@ class Replay:
         self.answer[roots] = place
 
     def _told_by_first_token(self) -> pd.Series:
-        """Of row and token (`_pairs`), the place of the one answer of all trajectories that open
-        so; of such as differ nothing."""
+        """By row and token (`_pairs`) the place of the answer that every trajectory has which opens
+        with the token; where two differ there is none."""
         told = []
         for policy in _telling(self._records):
             written = self._records.table[f"tokens:{policy}"]

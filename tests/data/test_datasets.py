@@ -11,7 +11,8 @@ import yaml
 from PIL import Image
 
 from sci_book.data import datasets
-from sci_book.data.datasets import DatasetError, RowError, load_dataset
+from sci_book.data.datasets import DatasetError, RowError, load_dataset, read_manifest
+from sci_book.pipeline.pocket_data import draw_pocket
 from tests.data import formats
 
 
@@ -115,6 +116,30 @@ def test_a_file_with_another_checksum_is_refused_and_content_has_one_of_its_own(
     manifest.write_text(yaml.safe_dump(content))
     assert load_dataset("en", world).checksums["en"].startswith("content:")
     assert datasets.content_checksum(list(rows)) == datasets.content_checksum(list(rows))
+
+
+def test_a_file_packed_as_the_manifest_says_shows_what_it_says(world, tmp_path, monkeypatch):
+    """And one that is packed otherwise is looked at, and refused if it shows something else."""
+    path = tmp_path / "manifests" / "en.yaml"
+    content = yaml.safe_load(path.read_text())
+    shown = datasets.content_checksum(load_dataset("en", world).rows)
+    packed = datasets.file_checksum(world / "en.tsv", "sha256")
+    path.write_text(yaml.safe_dump(content | {"checksum": {"content": shown}, "packed": packed}))
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets, "content_checksum", lambda rows: pytest.fail("looked at"))
+        assert load_dataset("en", world).checksums == {"en": f"content:{shown}"}
+    path.write_text(yaml.safe_dump(content | {"checksum": {"content": shown}, "packed": "0" * 64}))
+    assert load_dataset("en", world).checksums == {"en": f"content:{shown}"}
+    rewrite_rows(world / "en.tsv", lambda rows: rows[1].__setitem__(8, "AB"[rows[1][8] == "A"]))
+    with pytest.raises(DatasetError, match="content checksum"):
+        load_dataset("en", world)
+
+
+@pytest.mark.parametrize("name", read_manifest("pocket").parts)
+def test_the_twins_are_packed_as_their_manifests_say(name):
+    draw_pocket(name)
+    manifest = read_manifest(name)
+    assert datasets.file_checksum(datasets.file_of(manifest, name), "sha256") == manifest.packed
 
 
 def test_content_checksum_sees_pixels_not_packing(world):
