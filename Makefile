@@ -23,6 +23,7 @@ PARALLEL := $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# Packages are compiled when they are imported, and not when installed: most never are (0.4 GB).
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the commands
@@ -43,8 +44,8 @@ help: ## list the commands
 	@echo "make lab                              open the notebooks in JupyterLab, which it installs"
 	@echo "make pages                            check every page of the rendered book in Chromium,"
 	@echo "                                      and every chapter with models of every kind"
-	@echo "make env                              only make .venv, with what the book needs (2.2 GB)"
-	@echo "make env ALL=1                        the same, with what tests and extras need (2.9 GB)"
+	@echo "make env                              only make .venv, with what the book needs (1.7 GB)"
+	@echo "make env ALL=1                        the same, with what tests and extras need (2.6 GB)"
 	@echo "make versions                         decode with the oldest and the newest releases of"
 	@echo "                                      transformers that are declared (benchmarks/versions.py)"
 	@echo "make integrations                     vLLM in an environment of its own (3.5 GB): its tests,"
@@ -61,8 +62,6 @@ define install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $(1)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --editable .
-	@# by every core: pip would take one, and two processes of tests would compile the same twice
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@rm -f $(VENV)/.installed-* && touch $(2)
 endef
 

@@ -123,7 +123,7 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    if nextitem is None or nextitem.path.parent != item.path.parent:
+    if nextitem is None or nextitem.path != item.path:
         _set_aside()
 
 
