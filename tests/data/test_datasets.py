@@ -136,10 +136,13 @@ def test_a_file_packed_as_the_manifest_says_shows_what_it_says(world, tmp_path, 
 
 
 @pytest.mark.parametrize("name", read_manifest("pocket").parts)
-def test_the_twins_are_packed_as_their_manifests_say(name):
+def test_the_twins_are_packed_and_read_as_their_manifests_say(name):
+    """Who loads one looks at its bytes alone: what they are read as is held here."""
     draw_pocket(name)
     manifest = read_manifest(name)
     assert datasets.file_checksum(datasets.file_of(manifest, name), "sha256") == manifest.packed
+    shown = datasets.content_checksum(load_dataset(name).rows)
+    assert shown == manifest.checksum["content"]
 
 
 def test_content_checksum_sees_pixels_not_packing(world):

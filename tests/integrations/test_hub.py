@@ -126,6 +126,7 @@ def test_the_command_writes_it_and_overwrites_nothing(tmp_path, capsys):
 
 
 def test_the_cards_program_runs(tmp_path, folder, capsys):
+    """In this process: an import that it lacked of a package's part could go unseen."""
     card = (folder / "README.md").read_text(encoding="utf-8")
     program = card.split("```python\n")[1].split("```")[0]
     tiny.random_questions(random.Random(2), 1)[0][0].convert("RGB").save(tmp_path / "one.png")
